@@ -1,0 +1,1 @@
+//! Request → command text (pure).
