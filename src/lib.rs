@@ -13,6 +13,9 @@
 //! | `binding` | Node-API classes and DTOs, thin | everything, `napi` |
 #![warn(missing_docs)]
 
+pub mod client;
 pub mod command;
 pub mod error;
+pub mod exec;
 pub mod local;
+pub mod stream;

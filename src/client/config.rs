@@ -1,0 +1,139 @@
+//! What the user gave → an SDK client, made once, on first use.
+
+use super::credentials::{Provided, UserCredentials};
+use super::http::{CONNECT_TIMEOUT, Transport};
+use crate::error::Failure;
+use aws_config::{AppName, BehaviorVersion, Region};
+use aws_sdk_bedrockagentcore as sdk;
+use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
+use aws_smithy_types::retry::RetryConfig;
+use aws_smithy_types::timeout::TimeoutConfig;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use tokio::sync::OnceCell;
+
+/// What a client is made from; what is not given comes from the AWS chain.
+#[derive(Debug, Clone, Default)]
+pub struct ClientOptions {
+    /// The region.
+    pub region: Option<String>,
+    /// An address to use instead of the service's.
+    pub endpoint: Option<String>,
+    /// The profile of the shared configuration files.
+    pub profile: Option<String>,
+    /// Credentials, or where to ask for them.
+    pub credentials: Option<Provided<UserCredentials>>,
+    /// A token to send instead of a signature, or where to ask for it.
+    pub bearer_token: Option<Provided<String>>,
+    /// Files of certificates in PEM, trusted beside the usual ones.
+    pub ca_files: Vec<String>,
+}
+
+/// One client: a configuration, its credentials, its connections.
+#[derive(Debug)]
+pub struct Client {
+    options: ClientOptions,
+    sdk: OnceCell<sdk::Client>,
+}
+
+impl Client {
+    /// A client that has done nothing yet.
+    pub fn new(options: ClientOptions) -> Self {
+        Self { options, sdk: OnceCell::new() }
+    }
+
+    /// The header to send instead of a signature, where there is a bearer token.
+    ///
+    /// # Errors
+    /// The user's function threw, or what it gave is no token.
+    pub(super) async fn authorization(&self) -> Result<Option<http::HeaderValue>, Failure> {
+        let Some(token) = &self.options.bearer_token else {
+            return Ok(None);
+        };
+        let bad = |why: &str| {
+            Failure::new(
+                "BearerTokenMissing",
+                "BEARER_TOKEN_MISSING",
+                format!("the option bearerToken gave no usable token: {why}"),
+            )
+        };
+        let token = token.get().await.map_err(|why| bad(&why))?;
+        let mut header = http::HeaderValue::try_from(format!("Bearer {token}"))
+            .map_err(|_| bad("it has characters that no header can carry"))?;
+        header.set_sensitive(true);
+        Ok(Some(header))
+    }
+
+    /// The SDK's client.
+    ///
+    /// # Errors
+    /// No region, or a file of certificates that cannot be read.
+    pub(super) async fn sdk(&self) -> Result<&sdk::Client, Failure> {
+        self.sdk.get_or_try_init(|| self.make()).await
+    }
+
+    async fn make(&self) -> Result<sdk::Client, Failure> {
+        let options = &self.options;
+        let mut loader = aws_config::defaults(BehaviorVersion::latest())
+            .http_client(Transport::new(certificates(&options.ca_files)?))
+            // Retries are ours: the SDK's would run a command three times.
+            .retry_config(RetryConfig::disabled())
+            .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+            .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).build());
+        if let Ok(name) = AppName::new(concat!("mastra-agentcore-", env!("CARGO_PKG_VERSION"))) {
+            loader = loader.app_name(name);
+        }
+        if let Some(region) = &options.region {
+            loader = loader.region(Region::new(region.clone()));
+        }
+        if let Some(profile) = &options.profile {
+            loader = loader.profile_name(profile);
+        }
+        loader = match (&options.credentials, &options.bearer_token) {
+            (_, Some(_)) => loader.no_credentials(),
+            (Some(credentials), None) => loader.credentials_provider(credentials.clone()),
+            (None, None) => loader,
+        };
+        let shared = loader.load().await;
+        if shared.region().is_none() {
+            return Err(no_region());
+        }
+        let mut config = sdk::config::Builder::from(&shared);
+        if let Some(endpoint) = &options.endpoint {
+            config = config.endpoint_url(endpoint);
+        }
+        if options.bearer_token.is_some() {
+            config = config.allow_no_auth();
+        }
+        Ok(sdk::Client::from_conf(config.build()))
+    }
+}
+
+fn no_region() -> Failure {
+    Failure::new(
+        "RegionMissing",
+        "REGION_MISSING",
+        "no AWS region is known: set the option region, give the runtime's full ARN, or set \
+         AWS_REGION or a region in the AWS profile",
+    )
+}
+
+fn certificates(files: &[String]) -> Result<Vec<CertificateDer<'static>>, Failure> {
+    let mut certificates = Vec::new();
+    for file in files {
+        let unreadable = |error: &dyn std::fmt::Display| {
+            Failure::new(
+                "CertificatesUnreadable",
+                "CERTIFICATES_UNREADABLE",
+                format!(
+                    "the certificates of {file} (from AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS) cannot \
+                     be read: {error}"
+                ),
+            )
+        };
+        for certificate in CertificateDer::pem_file_iter(file).map_err(|e| unreadable(&e))? {
+            certificates.push(certificate.map_err(|error| unreadable(&error))?);
+        }
+    }
+    Ok(certificates)
+}

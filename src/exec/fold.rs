@@ -1,0 +1,158 @@
+//! The fold of a command's answer: bytes or ready events in, output pushed, an end out.
+
+use super::output::{Output, Stream};
+use crate::error::{Failure, pascal_case};
+use crate::stream::{Chunk, Event, EventError, FrameError, FrameWalker, Stop, TextDecoder, event};
+use std::fmt;
+
+/// One command's fold.
+#[derive(Debug, Default)]
+pub struct Fold {
+    walker: FrameWalker,
+    chunk: Chunk,
+    texts: [TextDecoder; 2],
+    stop: Option<Stop>,
+    begun: bool,
+    bytes: u64,
+}
+
+/// What ends a fold before the command's end is told.
+#[derive(Debug)]
+enum Broken {
+    Frame(FrameError),
+    Event(EventError),
+    Failure(Box<Failure>),
+}
+
+impl From<FrameError> for Broken {
+    fn from(error: FrameError) -> Self {
+        Self::Frame(error)
+    }
+}
+
+impl From<EventError> for Broken {
+    fn from(error: EventError) -> Self {
+        Self::Event(error)
+    }
+}
+
+impl Fold {
+    /// The fold of a command whose answer has not begun.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The command has told its end. What follows it is still output, but no other end.
+    pub fn stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// The user's text has printed something, so it certainly runs.
+    pub fn begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Folds `bytes` of an event stream.
+    ///
+    /// # Errors
+    /// The failure that the service tells, or that the bytes are.
+    pub fn feed(&mut self, bytes: &[u8], output: &Output) -> Result<(), Failure> {
+        self.bytes += bytes.len() as u64;
+        let Self { walker, chunk, texts, stop, begun, .. } = self;
+        walker
+            .feed(bytes, |frame| match event::read(&frame, chunk)? {
+                Event::Chunk => {
+                    *begun |= !chunk.stdout.is_empty() || !chunk.stderr.is_empty();
+                    for (stream, bytes) in
+                        [(Stream::Stdout, &chunk.stdout), (Stream::Stderr, &chunk.stderr)]
+                    {
+                        texts[stream as usize]
+                            .decode(bytes, &mut |text| output.push(stream, text));
+                    }
+                    if stop.is_none() {
+                        *stop = chunk.stop.take();
+                    }
+                    Ok(())
+                }
+                Event::Unknown => Ok(()),
+                // Once the end was told, nothing can take it back.
+                Event::Exception { .. } | Event::Error { .. } if stop.is_some() => Ok(()),
+                Event::Exception { kind, message } => {
+                    Err(Broken::Failure(Box::new(exception(&kind, message))))
+                }
+                Event::Error { code, message } => {
+                    Err(Broken::Failure(Box::new(unmodelled(&code, message))))
+                }
+            })
+            .map_err(|broken| match broken {
+                Broken::Frame(error) => Failure::broken_stream(error),
+                Broken::Event(error) => Failure::broken_stream(error),
+                Broken::Failure(failure) => *failure,
+            })
+    }
+
+    /// Folds one event that came ready-made: text may carry lone surrogates, encoded in
+    /// three bytes each.
+    pub fn delta(&mut self, stream: Stream, text: &[u8], output: &Output) {
+        self.begun |= !text.is_empty();
+        self.texts[stream as usize].decode(text, &mut |text| output.push(stream, text));
+    }
+
+    /// Folds the end that came ready-made.
+    pub fn stop(&mut self, stop: Stop) {
+        self.stop.get_or_insert(stop);
+    }
+
+    /// The answer is over: gives what the command's end was.
+    ///
+    /// # Errors
+    /// Where no end was told.
+    pub fn finish(&mut self, output: &Output) -> Result<Stop, Failure> {
+        for stream in Stream::BOTH {
+            self.texts[stream as usize].finish(&mut |text| output.push(stream, text));
+        }
+        if let Some(stop) = self.stop.take() {
+            return Ok(stop);
+        }
+        self.walker.finish().map_err(Failure::broken_stream)?;
+        Err(Failure::broken_stream(if self.bytes == 0 {
+            "it is empty"
+        } else {
+            "it ended without contentStop"
+        }))
+    }
+}
+
+/// An exception that came in the stream: the request had been accepted.
+pub fn exception(kind: &str, message: String) -> Failure {
+    let name = pascal_case(kind);
+    // The service gave up on the whole request; the others came from what ran.
+    let before_start = matches!(
+        name.as_str(),
+        "ThrottlingException"
+            | "ValidationException"
+            | "AccessDeniedException"
+            | "ResourceNotFoundException"
+            | "ServiceQuotaExceededException"
+    );
+    Failure {
+        retryable: matches!(name.as_str(), "ThrottlingException" | "InternalServerException"),
+        may_have_run: !before_start,
+        ..Failure::service(&name, message)
+    }
+}
+
+fn unmodelled(code: &str, message: String) -> Failure {
+    let code = if code.is_empty() { "UnknownError" } else { code };
+    Failure { may_have_run: true, ..Failure::service(code, message) }
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Frame(error) => error.fmt(f),
+            Self::Event(error) => error.fmt(f),
+            Self::Failure(failure) => failure.fmt(f),
+        }
+    }
+}
