@@ -13,6 +13,7 @@
 //! | `binding` | Node-API classes and DTOs, thin | everything, `napi` |
 #![warn(missing_docs)]
 
+mod binding;
 pub mod client;
 pub mod command;
 pub mod error;

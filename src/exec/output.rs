@@ -93,7 +93,8 @@ pub struct Output {
     started: Instant,
 }
 
-type Wake = Box<dyn Fn() + Send + Sync>;
+/// Wakes the reader; `false` when there is none any more.
+type Wake = Box<dyn Fn() -> bool + Send + Sync>;
 
 struct State {
     buffers: [Buffer; 2],
@@ -114,8 +115,9 @@ impl std::fmt::Debug for Output {
 }
 
 impl Output {
-    /// An empty output whose reader is woken by `wake`, from any thread.
-    pub fn new(options: OutputOptions, wake: impl Fn() + Send + Sync + 'static) -> Self {
+    /// An empty output whose reader is woken by `wake`, from any thread. Where `wake` finds
+    /// no reader any more, the command ends as if aborted.
+    pub fn new(options: OutputOptions, wake: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         let limit = options.max_retained_bytes.unwrap_or(u64::MAX);
         Self {
             state: Mutex::new(State {
@@ -169,8 +171,8 @@ impl Output {
         let something = !state.queue.is_empty() || state.end.is_some();
         if something && !std::mem::replace(&mut state.reader_scheduled, true) {
             drop(state);
-            if let Some(wake) = self.wake().as_ref() {
-                wake();
+            if !self.wake().as_ref().is_none_or(|wake| wake()) {
+                self.end(End::Aborted);
             }
         }
     }

@@ -108,3 +108,11 @@ async fn waited<F: Future>(clock: &mut Duration, future: F) -> Option<F::Output>
     *clock = clock.saturating_sub(before.elapsed());
     output
 }
+
+/// Ends a command whose answer somebody else reads, when the service falls silent for
+/// `limit` in all.
+pub async fn watchdog(output: &Output, limit: Duration) {
+    if timeout(limit, output.ended()).await.is_err() {
+        output.end(End::Silent);
+    }
+}

@@ -1,0 +1,270 @@
+//! The native client: configuration in, commands and stops out.
+
+use super::command::{BindingCommand, BindingError, output};
+use crate::client::credentials::{Provided, UserCredentials};
+use crate::client::http::Sent;
+use crate::client::{Client, ClientOptions, CommandExecution, CommandTarget, Trace, stop};
+use crate::command;
+use crate::error::Failure;
+use crate::exec::{End, Output, run};
+use napi::bindgen_prelude::{Function, Promise, Result, Status};
+use napi::threadsafe_function::ThreadsafeFunction;
+use napi_derive::napi;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio::sync::watch;
+
+/// AWS credentials.
+#[napi(object)]
+pub struct BindingCredentials {
+    pub access_key_id: String,
+    pub secret_access_key: String,
+    pub session_token: Option<String>,
+    /// Milliseconds since 1970.
+    pub expiration: Option<f64>,
+}
+
+impl From<BindingCredentials> for UserCredentials {
+    fn from(credentials: BindingCredentials) -> Self {
+        Self {
+            access_key_id: credentials.access_key_id,
+            secret_access_key: credentials.secret_access_key,
+            session_token: credentials.session_token,
+            expiration: credentials.expiration.and_then(|at| {
+                let since = Duration::try_from_secs_f64(at / 1000.0).ok()?;
+                SystemTime::UNIX_EPOCH.checked_add(since)
+            }),
+        }
+    }
+}
+
+/// What a credentials function gave, or the message of what it threw.
+#[napi(object)]
+pub struct BindingProvidedCredentials {
+    pub ok: Option<BindingCredentials>,
+    pub error: Option<String>,
+}
+
+/// What a token function gave, or the message of what it threw.
+#[napi(object)]
+pub struct BindingProvidedToken {
+    pub ok: Option<String>,
+    pub error: Option<String>,
+}
+
+/// A client's configuration.
+#[napi(object, object_to_js = false)]
+pub struct BindingClientConfig<'env> {
+    pub region: Option<String>,
+    pub endpoint: Option<String>,
+    pub profile: Option<String>,
+    pub credentials: Option<BindingCredentials>,
+    pub credentials_provider: Option<Function<'env, (), Promise<BindingProvidedCredentials>>>,
+    pub bearer_token: Option<String>,
+    pub bearer_token_provider: Option<Function<'env, (), Promise<BindingProvidedToken>>>,
+    /// Files of certificates in PEM.
+    pub ca_files: Option<Vec<String>>,
+}
+
+/// The headers of distributed tracing.
+#[napi(object)]
+pub struct BindingTrace {
+    pub trace_id: Option<String>,
+    pub traceparent: Option<String>,
+    pub tracestate: Option<String>,
+    pub baggage: Option<String>,
+}
+
+/// What marks the processes to kill, and the shell to do it with.
+#[napi(object)]
+pub struct BindingKill {
+    pub shell: String,
+    pub marker: String,
+}
+
+/// One command.
+#[napi(object)]
+pub struct BindingExecuteRequest {
+    pub agent_runtime_arn: String,
+    pub runtime_session_id: String,
+    pub qualifier: Option<String>,
+    pub account_id: Option<String>,
+    pub content_type: String,
+    pub accept: String,
+    /// The text on the wire.
+    pub command: String,
+    pub timeout_seconds: u32,
+    /// None retains all.
+    pub max_retained_bytes: Option<f64>,
+    pub stream_stdout: bool,
+    pub stream_stderr: bool,
+    pub kill: Option<BindingKill>,
+    pub trace: Option<BindingTrace>,
+    pub max_attempts: u32,
+}
+
+/// One stop of a session.
+#[napi(object)]
+pub struct BindingStopRequest {
+    pub agent_runtime_arn: String,
+    pub runtime_session_id: String,
+    pub qualifier: Option<String>,
+    pub client_token: String,
+    pub max_attempts: u32,
+}
+
+/// A client. It does nothing before its first command.
+#[napi]
+pub struct BindingClient {
+    client: Arc<Client>,
+}
+
+#[napi]
+impl BindingClient {
+    #[napi(constructor)]
+    pub fn new(config: BindingClientConfig<'_>) -> Result<Self> {
+        let credentials = match (config.credentials_provider, config.credentials) {
+            (Some(provider), _) => Some(ask_credentials(&provider)?),
+            (None, Some(credentials)) => Some(Provided::Value(credentials.into())),
+            (None, None) => None,
+        };
+        let bearer_token = match (config.bearer_token_provider, config.bearer_token) {
+            (Some(provider), _) => Some(ask_token(&provider)?),
+            (None, Some(token)) => Some(Provided::Value(token)),
+            (None, None) => None,
+        };
+        Ok(Self {
+            client: Arc::new(Client::new(ClientOptions {
+                region: config.region,
+                endpoint: config.endpoint,
+                profile: config.profile,
+                credentials,
+                bearer_token,
+                ca_files: config.ca_files.unwrap_or_default(),
+            })),
+        })
+    }
+
+    /// Starts a command. `wake` is called when there is something to read.
+    #[napi]
+    pub fn execute(
+        &self,
+        request: BindingExecuteRequest,
+        wake: Function<'_, (), ()>,
+    ) -> Result<BindingCommand> {
+        let listened = [request.stream_stdout, request.stream_stderr];
+        let output = output(request.max_retained_bytes, listened, &wake)?;
+        let limit = Duration::from_secs(request.timeout_seconds.into());
+        let execution = self.execution(request);
+        let (finished, task) = watch::channel(());
+        let guard = EndGuard(Arc::clone(&output));
+        napi::bindgen_prelude::spawn(async move {
+            run(execution, Arc::clone(&guard.0), limit).await;
+            drop(finished);
+        });
+        Ok(BindingCommand::new(output, task))
+    }
+
+    fn execution(&self, request: BindingExecuteRequest) -> CommandExecution {
+        let trace = request.trace.map_or_else(Trace::default, |trace| Trace {
+            trace_id: trace.trace_id,
+            trace_parent: trace.traceparent,
+            trace_state: trace.tracestate,
+            baggage: trace.baggage,
+        });
+        CommandExecution {
+            client: Arc::clone(&self.client),
+            target: CommandTarget {
+                agent_runtime_arn: request.agent_runtime_arn,
+                session_id: request.runtime_session_id,
+                qualifier: request.qualifier,
+                account_id: request.account_id,
+                content_type: request.content_type,
+                accept: request.accept,
+                trace,
+            },
+            command: request.command,
+            timeout_seconds: request.timeout_seconds,
+            max_attempts: request.max_attempts,
+            kill: request.kill.map(|kill| {
+                let text = move |begun| command::kill(&kill.shell, &kill.marker, begun);
+                Box::new(text) as Box<dyn FnOnce(bool) -> String + Send + Sync>
+            }),
+            sent: Sent::default(),
+        }
+    }
+
+    /// Stops a session. Resolves with the failure, or nothing.
+    #[napi]
+    pub async fn stop_session(&self, request: BindingStopRequest) -> Result<Option<BindingError>> {
+        let stopped = stop::stop_session(
+            &self.client,
+            &request.agent_runtime_arn,
+            &request.runtime_session_id,
+            request.qualifier,
+            &request.client_token,
+            request.max_attempts,
+        )
+        .await;
+        Ok(stopped.err().map(Into::into))
+    }
+}
+
+/// A command whose task dies must not leave its caller waiting.
+struct EndGuard(Arc<Output>);
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        // Nothing, unless the task unwound.
+        self.0.end(End::Failed(Failure {
+            may_have_run: true,
+            ..Failure::new(
+                "InternalError",
+                "INTERNAL",
+                "the command's task broke down; this is a bug of mastra-agentcore. The command \
+                 may have run",
+            )
+        }));
+    }
+}
+
+type Ask<T> = ThreadsafeFunction<(), Promise<T>, (), Status, false, true>;
+
+fn ask_credentials(
+    provider: &Function<'_, (), Promise<BindingProvidedCredentials>>,
+) -> Result<Provided<UserCredentials>> {
+    let ask: Arc<Ask<BindingProvidedCredentials>> =
+        Arc::new(provider.build_threadsafe_function::<()>().weak::<true>().build()?);
+    Ok(Provided::Call(Arc::new(move || {
+        let ask = Arc::clone(&ask);
+        Box::pin(async move {
+            let provided = called(&ask).await?;
+            provided.ok.map(Into::into).ok_or_else(|| said(provided.error))
+        })
+    })))
+}
+
+fn ask_token(
+    provider: &Function<'_, (), Promise<BindingProvidedToken>>,
+) -> Result<Provided<String>> {
+    let ask: Arc<Ask<BindingProvidedToken>> =
+        Arc::new(provider.build_threadsafe_function::<()>().weak::<true>().build()?);
+    Ok(Provided::Call(Arc::new(move || {
+        let ask = Arc::clone(&ask);
+        Box::pin(async move {
+            let provided = called(&ask).await?;
+            provided.ok.ok_or_else(|| said(provided.error))
+        })
+    })))
+}
+
+async fn called<T: napi::bindgen_prelude::FromNapiValue + Send>(
+    ask: &Ask<T>,
+) -> std::result::Result<T, String> {
+    let promise = ask.call_async(()).await.map_err(|error| error.reason.clone())?;
+    promise.await.map_err(|error| error.reason.clone())
+}
+
+fn said(error: Option<String>) -> String {
+    error.unwrap_or_else(|| "it gave nothing".to_owned())
+}

@@ -1,0 +1,90 @@
+//! Command text and strings.
+
+use crate::command::{self, CommandRequest};
+use napi::JsString;
+use napi::bindgen_prelude::{Env, Result};
+use napi_derive::napi;
+
+/// What a command's text is made from.
+#[napi(object)]
+pub struct BindingCommandSpec {
+    pub command: String,
+    pub args: Option<Vec<String>>,
+    pub cwd: Option<String>,
+    pub working_directory: Option<String>,
+    /// Names and values, in order.
+    pub env: Vec<Vec<String>>,
+    /// The shell's path; none sends the text as it is.
+    pub shell: Option<String>,
+    /// Marks the command's processes, where they are to be killed on abort.
+    pub marker: Option<String>,
+}
+
+/// A command's text, as shown and as sent.
+#[napi(object)]
+pub struct BindingCommandText {
+    pub displayed: String,
+    pub wire: String,
+}
+
+/// Builds a command's text.
+#[napi]
+pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
+    let env: Vec<(String, String)> = spec
+        .env
+        .into_iter()
+        .filter_map(|pair| <[String; 2]>::try_from(pair).ok().map(|[name, value]| (name, value)))
+        .collect();
+    let text = command::build(&CommandRequest {
+        command: &spec.command,
+        args: spec.args.as_deref().unwrap_or_default(),
+        cwd: spec.cwd.as_deref(),
+        working_directory: spec.working_directory.as_deref(),
+        env: &env,
+        shell: spec.shell.as_deref(),
+        marker: spec.marker.as_deref(),
+    })
+    .map_err(|error| {
+        let kind = if error.is_range() { "RangeError: " } else { "" };
+        napi::Error::from_reason(format!("{kind}{error}"))
+    })?;
+    Ok(BindingCommandText { displayed: text.displayed, wire: text.wire })
+}
+
+/// The text of the command that kills the processes marked `marker`, for a client that
+/// sends it itself.
+#[napi]
+pub fn kill_command(shell: String, marker: String, begun: bool) -> String {
+    command::kill(&shell, &marker, begun)
+}
+
+/// A JavaScript string of `text`. V8 copies one-byte text as it is; UTF-8 it must decode.
+pub(super) fn js_string<'env>(env: &'env Env, text: &[u8]) -> Result<JsString<'env>> {
+    if text.is_ascii() {
+        env.create_string_latin1(text)
+    } else {
+        env.create_string(String::from_utf8_lossy(text))
+    }
+}
+
+/// UTF-16 → UTF-8, but for lone surrogates, which take three bytes each: the other half
+/// may come with the next event.
+pub(super) fn wtf8(units: &[u16]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(units.len());
+    for unit in char::decode_utf16(units.iter().copied()) {
+        match unit {
+            Ok(character) => {
+                bytes.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            Err(lone) => {
+                let [high, low] = lone.unpaired_surrogate().to_be_bytes();
+                bytes.extend_from_slice(&[
+                    0xE0 | (high >> 4),
+                    0x80 | ((high & 0x0F) << 2) | (low >> 6),
+                    0x80 | (low & 0x3F),
+                ]);
+            }
+        }
+    }
+    bytes
+}
