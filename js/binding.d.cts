@@ -39,10 +39,10 @@ export declare class BindingCommand {
   /** Ends the command for the caller, now; its processes are killed behind. */
   abort(): void
   /**
-   * Resolves when nothing of the command is under way any more, its kill included, or
-   * after `limit_ms`.
+   * Resolves with `true` when nothing of the command is under way any more, its kill
+   * included, or with `false` after `limit_ms`.
    */
-  finished(limitMs?: number | undefined | null): Promise<void>
+  finished(limitMs?: number | undefined | null): Promise<boolean>
   /** Pushes one event's output. `false`: too much waits; await [`Self::writable`]. */
   pushDelta(stdout?: string | undefined | null, stderr?: string | undefined | null): boolean
   /** Resolves when more may be pushed. */
@@ -93,6 +93,8 @@ export interface BindingCommandSpec {
 /** A command's text, as shown and as sent. */
 export interface BindingCommandText {
   displayed: string
+  /** Without the values of variables. */
+  logged: string
   wire: string
 }
 

@@ -27,7 +27,8 @@ const SLICE_MS = 1;
  * @param {object} options
  * @param {OutputCallback} [options.onStdout]
  * @param {OutputCallback} [options.onStderr]
- * @param {AbortSignal} [options.signal] ends the command with a result, not a rejection
+ * @param {(AbortSignal | undefined)[]} [options.signals] each ends the command with a
+ *   result, not a rejection
  * @param {(command: BindingCommand) => void} [options.onCutShort] called when the command
  *   was ended before its own end, so that its kill may be under way
  * @returns {Promise<{ outcome: BindingOutcome, stdout: string, stderr: string }>} rejects
@@ -57,7 +58,10 @@ class Delivery {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#command = start(() => this.#drain());
-    this.#unsubscribe = subscribe(options.signal, () => this.#abort());
+    const subscriptions = (options.signals ?? []).map(signal =>
+      subscribe(signal, () => this.#abort()),
+    );
+    this.#unsubscribe = () => subscriptions.forEach(unsubscribe => unsubscribe());
   }
 
   #abort() {

@@ -216,19 +216,17 @@ impl BindingCommand {
         self.output.end(End::Aborted);
     }
 
-    /// Resolves when nothing of the command is under way any more, its kill included, or
-    /// after `limit_ms`.
+    /// Resolves with `true` when nothing of the command is under way any more, its kill
+    /// included, or with `false` after `limit_ms`.
     #[napi]
-    pub async fn finished(&self, limit_ms: Option<f64>) -> Result<()> {
+    pub async fn finished(&self, limit_ms: Option<f64>) -> Result<bool> {
         let mut task = self.task.clone();
         let ended = async { while task.changed().await.is_ok() {} };
-        match limit_ms {
-            None => ended.await,
-            Some(limit) => {
-                let _ = tokio::time::timeout(Duration::from_millis(whole(limit)), ended).await;
-            }
-        }
-        Ok(())
+        let Some(limit) = limit_ms else {
+            ended.await;
+            return Ok(true);
+        };
+        Ok(tokio::time::timeout(Duration::from_millis(whole(limit)), ended).await.is_ok())
     }
 
     /// Pushes one event's output. `false`: too much waits; await [`Self::writable`].

@@ -24,6 +24,8 @@ pub struct BindingCommandSpec {
 #[napi(object)]
 pub struct BindingCommandText {
     pub displayed: String,
+    /// Without the values of variables.
+    pub logged: String,
     pub wire: String,
 }
 
@@ -48,7 +50,7 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         let kind = if error.is_range() { "RangeError: " } else { "" };
         napi::Error::from_reason(format!("{kind}{error}"))
     })?;
-    Ok(BindingCommandText { displayed: text.displayed, wire: text.wire })
+    Ok(BindingCommandText { displayed: text.displayed, logged: text.logged, wire: text.wire })
 }
 
 /// The text of the command that kills the processes marked `marker`, for a client that

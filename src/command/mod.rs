@@ -22,6 +22,7 @@ pub mod wrapper;
 pub use kill::{MARKER_VARIABLE, kill};
 pub use quote::quote;
 
+use std::borrow::Cow;
 use std::fmt;
 
 /// The longest command that the service takes. Whether it counts bytes or characters is
@@ -52,6 +53,8 @@ pub struct CommandRequest<'a> {
 pub struct CommandText {
     /// What people read.
     pub displayed: String,
+    /// What people read in a log: without the values of variables.
+    pub logged: String,
     /// What is sent.
     pub wire: String,
 }
@@ -111,7 +114,8 @@ impl std::error::Error for CommandTextError {}
 pub fn build(request: &CommandRequest<'_>) -> Result<CommandText, CommandTextError> {
     check(request)?;
     let user_text = user_text(request.command, request.args);
-    let displayed = displayed(request, &user_text);
+    let displayed = shown(request, &user_text, |value| quote(value));
+    let logged = shown(request, &user_text, |_| Cow::Borrowed("***"));
     let wire = match request.shell {
         None => displayed.clone(),
         Some(shell) => script::Script {
@@ -126,7 +130,7 @@ pub fn build(request: &CommandRequest<'_>) -> Result<CommandText, CommandTextErr
     if wire.len() > MAX_COMMAND_BYTES {
         return Err(CommandTextError::TooLong { wire: wire.len(), displayed: displayed.len() });
     }
-    Ok(CommandText { displayed, wire })
+    Ok(CommandText { displayed, logged, wire })
 }
 
 fn check(request: &CommandRequest<'_>) -> Result<(), CommandTextError> {
@@ -162,7 +166,11 @@ fn user_text(command: &str, args: &[String]) -> String {
     text
 }
 
-fn displayed(request: &CommandRequest<'_>, user_text: &str) -> String {
+fn shown<'a>(
+    request: &CommandRequest<'a>,
+    user_text: &str,
+    value_text: impl Fn(&'a str) -> Cow<'a, str>,
+) -> String {
     let mut text = String::new();
     if let Some(directory) = cwd::given(request.cwd, request.working_directory) {
         text.push_str("cd ");
@@ -172,7 +180,7 @@ fn displayed(request: &CommandRequest<'_>, user_text: &str) -> String {
     for (name, value) in request.env {
         text.push_str(name);
         text.push('=');
-        text.push_str(&quote(value));
+        text.push_str(&value_text(value));
         text.push(' ');
     }
     text.push_str(user_text);

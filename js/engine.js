@@ -1,0 +1,246 @@
+/**
+ * The path of one command through JavaScript: checked request → text → transport →
+ * delivery → result or error. Knows neither Mastra nor what errors are called there.
+ */
+import { randomUUID } from 'node:crypto';
+import binding from './binding.cjs';
+import { acquire, isNativeClient, nativeOf } from './client.js';
+import { deliver } from './delivery.js';
+import { checkEnv } from './options.js';
+import * as sdk from './sdk-client.js';
+import { traceHeaders } from './trace.js';
+
+/** So long a kill that nobody waits for keeps Node alive. */
+const KILL_KEEPS_ALIVE_MS = 5_000;
+/** So long a kill may take through an injected client. */
+const KILL_LIMIT_MS = 20_000;
+
+export class Engine {
+  #options;
+  #runtimeSessionId;
+  #makeError;
+  /** Ends every running command as its own signal would. */
+  #running = new Set();
+  #kills = new Set();
+  /** @type {ReturnType<typeof acquire> | undefined} */
+  #share;
+
+  /**
+   * @param {ReturnType<typeof import('./options.js').resolveOptions>} options
+   * @param {string} runtimeSessionId
+   * @param {import('./errors.js').MakeError} makeError
+   */
+  constructor(options, runtimeSessionId, makeError) {
+    this.#options = options;
+    this.#runtimeSessionId = runtimeSessionId;
+    this.#makeError = makeError;
+  }
+
+  /**
+   * Makes the texts of a checked command, or throws what makes that impossible.
+   *
+   * @param {ReturnType<typeof import('./options.js').checkCommand>} checked
+   * @param {Record<string, string | undefined>} overlay the sandbox's environment
+   * @param {string | undefined} workingDirectory
+   */
+  prepare(checked, overlay, workingDirectory) {
+    const { shell, killOnAbort } = this.#options;
+    const marker = shell && killOnAbort ? randomUUID() : undefined;
+    const env = { ...checkEnv(overlay), ...checked.env };
+    const text = buildCommand({
+      command: checked.command,
+      args: checked.args ?? undefined,
+      cwd: checked.cwd,
+      workingDirectory,
+      env: Object.entries(env),
+      shell: shell ?? undefined,
+      marker,
+    });
+    return { ...checked, ...text, kill: marker ? { shell, marker } : undefined };
+  }
+
+  /** What the caller of an aborted command gets, before anything was sent. */
+  aborted(prepared) {
+    return result(prepared, {
+      outcome: {
+        kind: 'aborted',
+        success: false,
+        exitCode: 137,
+        executionTimeMs: 0,
+        stdoutDroppedBytes: 0,
+        stderrDroppedBytes: 0,
+      },
+      stdout: '',
+      stderr: '',
+    });
+  }
+
+  /** Runs a prepared command. */
+  async run(prepared) {
+    const stopper = new AbortController();
+    this.#running.add(stopper);
+    try {
+      const trace = await traceHeaders(this.#options.trace);
+      const { signal } = prepared;
+      if (signal?.aborted || stopper.signal.aborted) return this.aborted(prepared);
+      const request = this.#request(prepared, trace);
+      const { client } = this.#options;
+      const injected = client && !isNativeClient(client) ? client : undefined;
+      /** @type {unknown} */
+      let cause;
+      const start = injected
+        ? wake => {
+            const command = binding.BindingCommand.injected(injectedOptions(prepared), wake);
+            sdk.sendCommand(injected, request, command, signal).catch(error => {
+              cause = error;
+            });
+            return command;
+          }
+        : wake => this.#native().execute(request, wake);
+      const delivered = await deliver(start, {
+        onStdout: prepared.onStdout,
+        onStderr: prepared.onStderr,
+        signals: [signal, stopper.signal],
+        onCutShort: command => this.#kill(command, request, injected),
+      });
+      if (delivered.outcome.kind === 'failed') {
+        throw this.#makeError(delivered.outcome.error, delivered, cause);
+      }
+      return result(prepared, delivered);
+    } finally {
+      this.#running.delete(stopper);
+    }
+  }
+
+  #request(prepared, trace) {
+    const options = this.#options;
+    return {
+      agentRuntimeArn: options.agentRuntimeArn,
+      runtimeSessionId: this.#runtimeSessionId,
+      qualifier: options.qualifier,
+      accountId: options.accountId,
+      contentType: options.contentType,
+      accept: options.accept,
+      command: prepared.wire,
+      timeoutSeconds: prepared.timeoutSeconds,
+      maxRetainedBytes: prepared.maxRetainedBytes ?? undefined,
+      streamStdout: Boolean(prepared.onStdout),
+      streamStderr: Boolean(prepared.onStderr),
+      kill: prepared.kill,
+      trace,
+      maxAttempts: options.maxAttempts,
+    };
+  }
+
+  #kill(command, request, injected) {
+    if (!request.kill) return;
+    const kill = injected ? this.#injectedKill(command, request, injected) : nativeKill(command);
+    this.#kills.add(kill);
+    kill.brief.then(() => kill.done() && this.#kills.delete(kill));
+  }
+
+  #injectedKill(command, request, injected) {
+    const text = binding.killCommand(request.kill.shell, request.kill.marker, command.begun);
+    let done = false;
+    const whole = sdk
+      .sendQuietly(injected, { ...request, command: text, timeoutSeconds: 15 }, KILL_LIMIT_MS)
+      .catch(() => {})
+      .finally(() => {
+        done = true;
+      });
+    return { brief: whole, whole: () => whole, done: () => done };
+  }
+
+  /** Stops the session, whatever its state. */
+  async stopSession() {
+    const options = this.#options;
+    const request = {
+      agentRuntimeArn: options.agentRuntimeArn,
+      runtimeSessionId: this.#runtimeSessionId,
+      qualifier: options.qualifier,
+      clientToken: options.stopClientToken ?? randomUUID(),
+      maxAttempts: options.maxAttempts,
+    };
+    if (options.client && !isNativeClient(options.client)) {
+      try {
+        await sdk.sendStop(options.client, request);
+      } catch (error) {
+        if (error?.name === 'ResourceNotFoundException') return;
+        throw this.#makeError(sdk.failure(error, false), undefined, error);
+      }
+      return;
+    }
+    const failed = await this.#native().stopSession(request);
+    if (failed) throw this.#makeError(failed);
+  }
+
+  #native() {
+    if (this.#options.client) return nativeOf(this.#options.client);
+    this.#share ??= acquire(this.#options.connection);
+    return nativeOf(this.#share.client);
+  }
+
+  /** Ends every running command as if aborted. */
+  abortAll() {
+    for (const stopper of this.#running) stopper.abort();
+  }
+
+  /** Waits for the kills under way. */
+  async settleKills() {
+    const kills = [...this.#kills];
+    await Promise.all(kills.map(kill => kill.whole()));
+    for (const kill of kills) this.#kills.delete(kill);
+  }
+
+  /** Gives our share of the client back; a later command takes a new one. */
+  release() {
+    this.#share?.release();
+    this.#share = undefined;
+  }
+}
+
+/** Pending promises of the addon keep Node alive: a kill has a brief one, and a whole one only when asked for. */
+function nativeKill(command) {
+  let done = false;
+  const brief = command.finished(KILL_KEEPS_ALIVE_MS).then(finished => {
+    done = finished;
+  });
+  return { brief, whole: () => command.finished(), done: () => done };
+}
+
+function injectedOptions(prepared) {
+  return {
+    timeoutMs: prepared.timeoutSeconds * 1000,
+    maxRetainedBytes: prepared.maxRetainedBytes ?? undefined,
+    streamStdout: Boolean(prepared.onStdout),
+    streamStderr: Boolean(prepared.onStderr),
+  };
+}
+
+/** Expected failures cross the binding as a message; `RangeError: ` says which class. */
+function buildCommand(spec) {
+  try {
+    return binding.buildCommand(spec);
+  } catch (error) {
+    const [, range, message] = /^(RangeError: )?([^]*)$/.exec(error.message);
+    throw range ? new RangeError(message) : new Error(message);
+  }
+}
+
+function result(prepared, { outcome, stdout, stderr }) {
+  return {
+    command: prepared.displayed,
+    args: prepared.args,
+    success: outcome.success,
+    exitCode: outcome.exitCode,
+    stdout,
+    stderr,
+    executionTimeMs: Math.round(outcome.executionTimeMs),
+    timedOut: outcome.kind === 'timedOut',
+    killed: outcome.kind === 'timedOut' || outcome.kind === 'aborted',
+    stdoutTruncated: outcome.stdoutDroppedBytes > 0,
+    stderrTruncated: outcome.stderrDroppedBytes > 0,
+    stdoutDroppedBytes: outcome.stdoutDroppedBytes,
+    stderrDroppedBytes: outcome.stderrDroppedBytes,
+  };
+}

@@ -1,0 +1,27 @@
+/** What an agent is told about this sandbox. */
+
+const LINES = [
+  'AWS Bedrock AgentCore Runtime sandbox.',
+  'Commands run in the container of an AgentCore Runtime session.',
+  'Output streams while a command runs.',
+  'Limits:',
+  '- Commands are one-shot and non-interactive: there is no stdin.',
+  '- There is no persistent shell between commands: pass cwd and env with each; files stay.',
+  '- Background process management is not exposed.',
+  '- Filesystem mounts are not exposed.',
+  '- Tools such as git, npm, Python or Node must exist in the container image.',
+  '- AgentCore Code Interpreter is a separate service and is not part of this runtime sandbox.',
+];
+
+export const defaultInstructions = LINES.join('\n');
+
+/**
+ * @param {import('../index.js').AgentCoreRuntimeSandboxOptions['instructions']} option
+ * @param {{ requestContext?: unknown } | undefined} given
+ */
+export function instructions(option, given) {
+  if (typeof option === 'function') {
+    return option({ defaultInstructions, requestContext: given?.requestContext });
+  }
+  return option ?? defaultInstructions;
+}
