@@ -12,7 +12,11 @@ use std::time::Duration;
 fn output(max_retained_bytes: Option<u64>, listened: [bool; 2]) -> (Output, Arc<AtomicUsize>) {
     let wakes = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&wakes);
-    let options = OutputOptions { max_retained_bytes, listened, max_string: MAX_STRING };
+    let options = OutputOptions {
+        max_retained_bytes,
+        listened,
+        max_string: MAX_STRING,
+    };
     let output = Output::new(options, move || {
         counter.fetch_add(1, Ordering::SeqCst);
         true
@@ -21,7 +25,10 @@ fn output(max_retained_bytes: Option<u64>, listened: [bool; 2]) -> (Output, Arc<
 }
 
 fn completed() -> End {
-    End::Stopped(Stop { exit_code: Some(0.0), status: Some("COMPLETED".to_owned()) })
+    End::Stopped(Stop {
+        exit_code: Some(0.0),
+        status: Some("COMPLETED".to_owned()),
+    })
 }
 
 fn read_all(output: &Output) -> Vec<(Stream, String)> {
@@ -47,7 +54,10 @@ fn a_reader_that_keeps_up_sees_each_event() {
         output.push(Stream::Stdout, line);
     }
     output.push(Stream::Stderr, "three\n");
-    let texts: Vec<_> = read_all(&output).into_iter().map(|(_, text)| text).collect();
+    let texts: Vec<_> = read_all(&output)
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect();
     assert_eq!(texts, ["one\n", "two\n", "three\n"]);
 }
 
@@ -60,7 +70,11 @@ fn neighbours_merge_when_delivery_lags_and_never_across_the_streams() {
     output.push(Stream::Stderr, "err\n");
     output.push(Stream::Stdout, "last\n");
     let pieces = read_all(&output);
-    assert_eq!(pieces.len(), 64 + 2, "64 apart, the rest of the stream in one");
+    assert_eq!(
+        pieces.len(),
+        64 + 2,
+        "64 apart, the rest of the stream in one"
+    );
     assert_eq!(pieces[63].1, "line\n".repeat(37));
     assert_eq!(pieces[64], (Stream::Stderr, "err\n".to_owned()));
     assert_eq!(pieces[65], (Stream::Stdout, "last\n".to_owned()));
@@ -92,8 +106,11 @@ fn a_stream_that_nobody_hears_wakes_nobody_before_the_end() {
 
 #[test]
 fn a_reader_that_is_gone_ends_the_command() {
-    let options =
-        OutputOptions { max_retained_bytes: None, listened: [true; 2], max_string: MAX_STRING };
+    let options = OutputOptions {
+        max_retained_bytes: None,
+        listened: [true; 2],
+        max_string: MAX_STRING,
+    };
     let output = Output::new(options, || false);
     output.push(Stream::Stdout, "a");
     assert_eq!(output.end_reason(), Some(End::Aborted));
@@ -131,7 +148,10 @@ async fn past_the_high_water_mark_the_network_waits_and_low_water_lets_it_go_on(
         output.push(Stream::Stdout, &block);
         pushed += 1;
     }
-    assert!((15..=17).contains(&pushed), "about a mebibyte, not {pushed} blocks");
+    assert!(
+        (15..=17).contains(&pushed),
+        "about a mebibyte, not {pushed} blocks"
+    );
     let waits = tokio::time::timeout(Duration::from_millis(20), output.writable());
     assert!(waits.await.is_err());
     read_all(&output);
@@ -140,8 +160,11 @@ async fn past_the_high_water_mark_the_network_waits_and_low_water_lets_it_go_on(
 
 #[test]
 fn output_too_large_for_a_string_is_delivered_and_then_an_error() {
-    let options =
-        OutputOptions { max_retained_bytes: None, listened: [true, false], max_string: 1000 };
+    let options = OutputOptions {
+        max_retained_bytes: None,
+        listened: [true, false],
+        max_string: 1000,
+    };
     let output = Output::new(options, || true);
     let mut seen = 0;
     for _ in 0..300 {
@@ -153,11 +176,20 @@ fn output_too_large_for_a_string_is_delivered_and_then_an_error() {
     output.end(completed());
     assert_eq!(seen, 300 * 8);
     let sealed = output.seal().expect("ended");
-    let Outcome::Failed(Failure { code, message, may_have_run, .. }) = sealed.outcome else {
+    let Outcome::Failed(Failure {
+        code,
+        message,
+        may_have_run,
+        ..
+    }) = sealed.outcome
+    else {
         panic!("{:?}", sealed.outcome);
     };
     assert_eq!(code, "OUTPUT_TOO_LARGE");
-    assert!(message.contains("maxRetainedBytes") && message.contains("1000"), "{message}");
+    assert!(
+        message.contains("maxRetainedBytes") && message.contains("1000"),
+        "{message}"
+    );
     assert!(may_have_run);
 }
 
@@ -165,15 +197,22 @@ fn output_too_large_for_a_string_is_delivered_and_then_an_error() {
 fn exactly_the_longest_string_is_not_too_large() {
     // Eight bytes, but seven code units, a line.
     for (lines, too_large) in [(142, false), (143, true)] {
-        let options =
-            OutputOptions { max_retained_bytes: None, listened: [false; 2], max_string: 1000 };
+        let options = OutputOptions {
+            max_retained_bytes: None,
+            listened: [false; 2],
+            max_string: 1000,
+        };
         let output = Output::new(options, || true);
         for _ in 0..lines {
             output.push(Stream::Stderr, "é23456\n");
         }
         output.end(completed());
         let sealed = output.seal().expect("ended");
-        assert_eq!(matches!(sealed.outcome, Outcome::Failed(_)), too_large, "{lines} lines");
+        assert_eq!(
+            matches!(sealed.outcome, Outcome::Failed(_)),
+            too_large,
+            "{lines} lines"
+        );
     }
 }
 

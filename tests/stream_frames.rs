@@ -87,7 +87,10 @@ fn header_value() -> impl Strategy<Value = HeaderValue> {
 fn message() -> impl Strategy<Value = Message> {
     let headers = prop::collection::vec(("[:a-z-]{1,12}", header_value()), 0..4);
     (headers, prop::collection::vec(any::<u8>(), 0..300)).prop_map(|(headers, payload)| {
-        let headers = headers.into_iter().map(|(name, value)| Header::new(name, value)).collect();
+        let headers = headers
+            .into_iter()
+            .map(|(name, value)| Header::new(name, value))
+            .collect();
         Message::new_from_parts(headers, payload)
     })
 }
@@ -162,7 +165,10 @@ proptest! {
 }
 
 fn event(payload: &[u8]) -> Vec<u8> {
-    let headers = vec![Header::new(":message-type", HeaderValue::String("event".into()))];
+    let headers = vec![Header::new(
+        ":message-type",
+        HeaderValue::String("event".into()),
+    )];
     encode(&[Message::new_from_parts(headers, payload.to_vec())])
 }
 
@@ -170,12 +176,17 @@ fn event(payload: &[u8]) -> Vec<u8> {
 fn each_fault_has_its_name() {
     let walk = |bytes: &[u8]| {
         let mut walker = FrameWalker::new();
-        walker.feed::<FrameError>(bytes, |_| Ok(())).and_then(|()| walker.finish())
+        walker
+            .feed::<FrameError>(bytes, |_| Ok(()))
+            .and_then(|()| walker.finish())
     };
     let sound = event(b"payload");
     assert_eq!(walk(&sound), Ok(()));
     assert_eq!(walk(&sound[..12]), Err(FrameError::Incomplete(12)));
-    assert_eq!(walk(&sound[..sound.len() - 1]), Err(FrameError::Incomplete(sound.len() - 1)));
+    assert_eq!(
+        walk(&sound[..sound.len() - 1]),
+        Err(FrameError::Incomplete(sound.len() - 1))
+    );
 
     let mut bad = sound.clone();
     bad[9] ^= 1;

@@ -29,7 +29,10 @@ fn sound_text_passes_in_one_piece() {
 #[test]
 fn surrogates_of_two_events_join() {
     assert_eq!(whole(&[b"a", HIGH, LOW, b"b"]), "a😀b");
-    assert_eq!(whole(&[&[b"a", HIGH].concat(), &[LOW, b"b"].concat()]), "a😀b");
+    assert_eq!(
+        whole(&[&[b"a", HIGH].concat(), &[LOW, b"b"].concat()]),
+        "a😀b"
+    );
     assert_eq!(whole(&[&[HIGH, LOW].concat()]), "😀");
 }
 
@@ -61,7 +64,9 @@ fn cut<'a>(bytes: &'a [u8], cuts: &[usize]) -> Vec<&'a [u8]> {
     ends.push(bytes.len());
     ends.sort_unstable();
     let mut start = 0;
-    ends.into_iter().map(|end| &bytes[std::mem::replace(&mut start, end)..end]).collect()
+    ends.into_iter()
+        .map(|end| &bytes[std::mem::replace(&mut start, end)..end])
+        .collect()
 }
 
 proptest! {

@@ -233,13 +233,20 @@ type Ask<T> = ThreadsafeFunction<(), Promise<T>, (), Status, false, true>;
 fn ask_credentials(
     provider: &Function<'_, (), Promise<BindingProvidedCredentials>>,
 ) -> Result<Provided<UserCredentials>> {
-    let ask: Arc<Ask<BindingProvidedCredentials>> =
-        Arc::new(provider.build_threadsafe_function::<()>().weak::<true>().build()?);
+    let ask: Arc<Ask<BindingProvidedCredentials>> = Arc::new(
+        provider
+            .build_threadsafe_function::<()>()
+            .weak::<true>()
+            .build()?,
+    );
     Ok(Provided::Call(Arc::new(move || {
         let ask = Arc::clone(&ask);
         Box::pin(async move {
             let provided = called(&ask).await?;
-            provided.ok.map(Into::into).ok_or_else(|| said(provided.error))
+            provided
+                .ok
+                .map(Into::into)
+                .ok_or_else(|| said(provided.error))
         })
     })))
 }
@@ -247,8 +254,12 @@ fn ask_credentials(
 fn ask_token(
     provider: &Function<'_, (), Promise<BindingProvidedToken>>,
 ) -> Result<Provided<String>> {
-    let ask: Arc<Ask<BindingProvidedToken>> =
-        Arc::new(provider.build_threadsafe_function::<()>().weak::<true>().build()?);
+    let ask: Arc<Ask<BindingProvidedToken>> = Arc::new(
+        provider
+            .build_threadsafe_function::<()>()
+            .weak::<true>()
+            .build()?,
+    );
     Ok(Provided::Call(Arc::new(move || {
         let ask = Arc::clone(&ask);
         Box::pin(async move {
@@ -261,7 +272,10 @@ fn ask_token(
 async fn called<T: napi::bindgen_prelude::FromNapiValue + Send>(
     ask: &Ask<T>,
 ) -> std::result::Result<T, String> {
-    let promise = ask.call_async(()).await.map_err(|error| error.reason.clone())?;
+    let promise = ask
+        .call_async(())
+        .await
+        .map_err(|error| error.reason.clone())?;
     promise.await.map_err(|error| error.reason.clone())
 }
 

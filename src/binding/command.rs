@@ -5,8 +5,8 @@ use crate::error::Failure;
 use crate::exec::output::MAX_STRING;
 use crate::exec::{End, Fold, Outcome, Output, OutputOptions, Piece, Stream};
 use crate::stream::Stop;
-use napi::bindgen_prelude::{Env, Function, Result, Status};
 use napi::JsString;
+use napi::bindgen_prelude::{Env, Function, Result, Status};
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
 use napi_derive::napi;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,7 +49,9 @@ impl From<BindingError> for Failure {
             name: error.name,
             code: error.code,
             message: error.message,
-            http_status: error.http_status_code.and_then(|status| status.try_into().ok()),
+            http_status: error
+                .http_status_code
+                .and_then(|status| status.try_into().ok()),
             request_id: error.request_id,
             retryable: error.retryable,
             may_have_run: error.may_have_run,
@@ -96,11 +98,12 @@ pub struct BindingCommand {
 }
 
 impl BindingCommand {
-    pub(super) fn new(
-        output: Arc<Output>,
-        task: watch::Receiver<()>,
-    ) -> Self {
-        Self { output, task, fold: Mutex::default() }
+    pub(super) fn new(output: Arc<Output>, task: watch::Receiver<()>) -> Self {
+        Self {
+            output,
+            task,
+            fold: Mutex::default(),
+        }
     }
 }
 
@@ -143,7 +146,8 @@ impl BindingCommand {
     pub fn injected(options: BindingInjectedOptions, wake: Function<'_, (), ()>) -> Result<Self> {
         let listened = [options.stream_stdout, options.stream_stderr];
         let output = output(options.max_retained_bytes, listened, &wake)?;
-        let limit = Duration::from_millis(whole(options.timeout_ms)) + crate::exec::run::SILENCE_GRACE;
+        let limit =
+            Duration::from_millis(whole(options.timeout_ms)) + crate::exec::run::SILENCE_GRACE;
         let watched = Arc::clone(&output);
         let (finished, task) = watch::channel(());
         napi::bindgen_prelude::spawn(async move {
@@ -206,8 +210,15 @@ impl BindingCommand {
         env: &'env Env,
         stderr: bool,
     ) -> Result<Option<JsString<'env>>> {
-        let stream = if stderr { Stream::Stderr } else { Stream::Stdout };
-        self.output.take_retained(stream).map(|block| js_string(env, &block)).transpose()
+        let stream = if stderr {
+            Stream::Stderr
+        } else {
+            Stream::Stdout
+        };
+        self.output
+            .take_retained(stream)
+            .map(|block| js_string(env, &block))
+            .transpose()
     }
 
     /// Ends the command for the caller, now; its processes are killed behind.
@@ -226,7 +237,11 @@ impl BindingCommand {
             ended.await;
             return Ok(true);
         };
-        Ok(tokio::time::timeout(Duration::from_millis(whole(limit)), ended).await.is_ok())
+        Ok(
+            tokio::time::timeout(Duration::from_millis(whole(limit)), ended)
+                .await
+                .is_ok(),
+        )
     }
 
     /// Pushes one event's output. `false`: too much waits; await [`Self::writable`].
@@ -280,7 +295,10 @@ impl BindingCommand {
     /// Whether the command has printed something, so that it surely runs.
     #[napi(getter)]
     pub fn begun(&self) -> bool {
-        self.fold.lock().unwrap_or_else(PoisonError::into_inner).begun()
+        self.fold
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .begun()
     }
 
     fn finish(&self, fold: &mut Fold) {

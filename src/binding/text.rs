@@ -35,7 +35,11 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
     let env: Vec<(String, String)> = spec
         .env
         .into_iter()
-        .filter_map(|pair| <[String; 2]>::try_from(pair).ok().map(|[name, value]| (name, value)))
+        .filter_map(|pair| {
+            <[String; 2]>::try_from(pair)
+                .ok()
+                .map(|[name, value]| (name, value))
+        })
         .collect();
     let text = command::build(&CommandRequest {
         command: &spec.command,
@@ -50,7 +54,11 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         let kind = if error.is_range() { "RangeError: " } else { "" };
         napi::Error::from_reason(format!("{kind}{error}"))
     })?;
-    Ok(BindingCommandText { displayed: text.displayed, logged: text.logged, wire: text.wire })
+    Ok(BindingCommandText {
+        displayed: text.displayed,
+        logged: text.logged,
+        wire: text.wire,
+    })
 }
 
 /// The text of the command that kills the processes marked `marker`, for a client that

@@ -41,7 +41,9 @@ pub(super) fn request_id(response: &HttpResponse) -> Option<String> {
 
 fn answered<E: ProvideErrorMetadata>(error: &E, response: &HttpResponse) -> Failure {
     let status = response.status().as_u16();
-    let code = error.code().map_or_else(|| format!("Http{status}"), str::to_owned);
+    let code = error
+        .code()
+        .map_or_else(|| format!("Http{status}"), str::to_owned);
     let message = error.message().unwrap_or_default();
     // Only these two prove that nothing was started; the others may follow a start.
     let refused_before_start = matches!(status, 409 | 429);
@@ -51,12 +53,17 @@ fn answered<E: ProvideErrorMetadata>(error: &E, response: &HttpResponse) -> Fail
         request_id: request_id(response),
         retryable: refused_before_start || status >= 500,
         may_have_run,
-        ..Failure::service(&code, with_advice(message, service_advice(&code, status, message)))
+        ..Failure::service(
+            &code,
+            with_advice(message, service_advice(&code, status, message)),
+        )
     }
 }
 
 fn service_advice(code: &str, status: u16, message: &str) -> &'static str {
-    let mismatch = message.to_ascii_lowercase().contains("authorization method mismatch");
+    let mismatch = message
+        .to_ascii_lowercase()
+        .contains("authorization method mismatch");
     match (status, code) {
         (403, _) if mismatch => {
             "this runtime has a JWT authorizer and does not accept AWS signatures (or the other \
@@ -123,13 +130,21 @@ fn unanswered(error: &(dyn Error + 'static), sent: bool) -> Failure {
     } else {
         unconnected(error, &what)
     };
-    Failure { may_have_run: sent, retryable: !sent, ..failure }
+    Failure {
+        may_have_run: sent,
+        retryable: !sent,
+        ..failure
+    }
 }
 
 fn unconnected(error: &(dyn Error + 'static), what: &str) -> Failure {
     let kind = find::<io::Error>(error).map(io::Error::kind);
     let (name, code, advice) = if find::<ProxyError>(error).is_some() {
-        ("ProxyError", "PROXY_FAILED", "check HTTPS_PROXY and NO_PROXY")
+        (
+            "ProxyError",
+            "PROXY_FAILED",
+            "check HTTPS_PROXY and NO_PROXY",
+        )
     } else if find::<rustls::Error>(error).is_some() {
         (
             "TlsError",
@@ -138,7 +153,11 @@ fn unconnected(error: &(dyn Error + 'static), what: &str) -> Failure {
              in AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS",
         )
     } else if kind == Some(io::ErrorKind::TimedOut) {
-        ("ConnectTimeout", "CONNECT_TIMEOUT", "check the network, the proxy and the endpoint")
+        (
+            "ConnectTimeout",
+            "CONNECT_TIMEOUT",
+            "check the network, the proxy and the endpoint",
+        )
     } else if kind == Some(io::ErrorKind::ConnectionRefused) {
         (
             "ConnectionRefused",
@@ -154,9 +173,17 @@ fn unconnected(error: &(dyn Error + 'static), what: &str) -> Failure {
              one), the endpoint and the network",
         )
     } else {
-        ("ConnectionFailed", "CONNECTION_FAILED", "nothing was sent: the same call is safe to repeat")
+        (
+            "ConnectionFailed",
+            "CONNECTION_FAILED",
+            "nothing was sent: the same call is safe to repeat",
+        )
     };
-    Failure::new(name, code, format!("no connection to the service: {what} ({advice})"))
+    Failure::new(
+        name,
+        code,
+        format!("no connection to the service: {what} ({advice})"),
+    )
 }
 
 fn no_credentials(error: &CredentialsError) -> Failure {

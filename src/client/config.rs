@@ -39,7 +39,10 @@ pub struct Client {
 impl Client {
     /// A client that has done nothing yet.
     pub fn new(options: ClientOptions) -> Self {
-        Self { options, sdk: OnceCell::new() }
+        Self {
+            options,
+            sdk: OnceCell::new(),
+        }
     }
 
     /// The header to send instead of a signature, where there is a bearer token.
@@ -79,7 +82,11 @@ impl Client {
             // Retries are ours: the SDK's would run a command three times.
             .retry_config(RetryConfig::disabled())
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
-            .timeout_config(TimeoutConfig::builder().connect_timeout(CONNECT_TIMEOUT).build());
+            .timeout_config(
+                TimeoutConfig::builder()
+                    .connect_timeout(CONNECT_TIMEOUT)
+                    .build(),
+            );
         if let Ok(name) = AppName::new(concat!("mastra-agentcore-", env!("CARGO_PKG_VERSION"))) {
             loader = loader.app_name(name);
         }

@@ -48,8 +48,7 @@ pub enum Provided<T> {
 }
 
 /// An async call into the user's code.
-pub type Ask<T> =
-    dyn Fn() -> Pin<Box<dyn Future<Output = Result<T, String>> + Send>> + Send + Sync;
+pub type Ask<T> = dyn Fn() -> Pin<Box<dyn Future<Output = Result<T, String>> + Send>> + Send + Sync;
 
 impl<T: Clone> Provided<T> {
     /// Gives the value, or asks for it.
@@ -93,7 +92,8 @@ impl ProvideCredentials for Provided<UserCredentials> {
         future::ProvideCredentials::new(async move {
             let mut user = self.get().await.map_err(CredentialsError::provider_error)?;
             if matches!(self, Self::Call(_)) {
-                user.expiration.get_or_insert_with(|| SystemTime::now() + UNDATED);
+                user.expiration
+                    .get_or_insert_with(|| SystemTime::now() + UNDATED);
             }
             Ok(user.into())
         })

@@ -152,7 +152,11 @@ impl SmithyConnector for Connector {
 fn connector_error(error: HyperError) -> ConnectorError {
     let never_connected = error.is_connect();
     let error = ConnectorError::io(error.into());
-    if never_connected { error.never_connected() } else { error }
+    if never_connected {
+        error.never_connected()
+    } else {
+        error
+    }
 }
 
 /// A request's body that says when a connection starts to write it.
@@ -230,7 +234,9 @@ impl Dial {
             let stream = Tcp(self.clone()).call(uri).await?;
             return Ok(MaybeHttpsStream::Http(stream));
         }
-        let config = self.tls.get_or_init(|| Arc::new(tls_config(&self.extra_roots)));
+        let config = self
+            .tls
+            .get_or_init(|| Arc::new(tls_config(&self.extra_roots)));
         let mut connector: HttpsConnector<Tcp> = HttpsConnectorBuilder::new()
             .with_tls_config(rustls::ClientConfig::clone(config))
             .https_only()
@@ -254,7 +260,9 @@ impl Service<Uri> for Tcp {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let Dial { mut tcp, proxies, .. } = self.0.clone();
+        let Dial {
+            mut tcp, proxies, ..
+        } = self.0.clone();
         Box::pin(async move {
             let https = uri.scheme_str() == Some("https");
             let Some(proxy) = proxies.intercept(&uri).filter(|_| https) else {
@@ -267,7 +275,11 @@ impl Service<Uri> for Tcp {
             tunnel.call(uri).await.map_err(|error| {
                 // Credentials may stand in a proxy's address: only its host is named.
                 let host = proxy.uri().host().unwrap_or_default().to_owned();
-                ProxyError { host, source: error.into() }.into()
+                ProxyError {
+                    host,
+                    source: error.into(),
+                }
+                .into()
             })
         })
     }

@@ -89,7 +89,13 @@ impl Execution for CommandExecution {
         let this = &*self;
         policy
             .run(|| {
-                send(&this.client, &this.target, &this.command, this.timeout_seconds, &this.sent)
+                send(
+                    &this.client,
+                    &this.target,
+                    &this.command,
+                    this.timeout_seconds,
+                    &this.sent,
+                )
             })
             .await
     }
@@ -99,7 +105,10 @@ impl Execution for CommandExecution {
             return;
         };
         let command = kill(begun);
-        let policy = Policy { max_attempts: KILL_ATTEMPTS, deadline: Instant::now() + KILL_LIMIT };
+        let policy = Policy {
+            max_attempts: KILL_ATTEMPTS,
+            deadline: Instant::now() + KILL_LIMIT,
+        };
         let sent = Sent::default();
         let seconds = 15;
         let killed = policy.run(|| async {
@@ -142,7 +151,10 @@ async fn send(
         .set_baggage(target.trace.baggage.clone())
         .body(body)
         .customize()
-        .interceptor(RequestMarks { sent: sent.clone(), bearer })
+        .interceptor(RequestMarks {
+            sent: sent.clone(),
+            bearer,
+        })
         .interceptor(answer.clone())
         .send()
         .await;
@@ -173,7 +185,9 @@ impl Intercept for RequestMarks {
         let request = context.request_mut();
         request.add_extension(self.sent.clone());
         if let Some(bearer) = &self.bearer {
-            request.headers_mut().insert("authorization", bearer.to_str()?.to_owned());
+            request
+                .headers_mut()
+                .insert("authorization", bearer.to_str()?.to_owned());
         }
         Ok(())
     }
@@ -205,7 +219,11 @@ impl Intercept for Answer {
         if !response.status().is_success() {
             return Ok(());
         }
-        let content_type = response.headers().get("content-type").unwrap_or_default().to_owned();
+        let content_type = response
+            .headers()
+            .get("content-type")
+            .unwrap_or_default()
+            .to_owned();
         let request_id = advice::request_id(response);
         let status = response.status().as_u16();
         let body = std::mem::replace(response.body_mut(), SdkBody::empty());

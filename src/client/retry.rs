@@ -55,6 +55,10 @@ fn pause(tried: u32, random: f64) -> Duration {
 
 /// Evenly from 0 to 1, from what the UUID library gathers anyway.
 fn random() -> f64 {
-    f64::from(u32::from_be_bytes(*uuid::Uuid::new_v4().as_bytes().first_chunk().unwrap_or(&[0; 4])))
-        / f64::from(u32::MAX)
+    f64::from(u32::from_be_bytes(
+        *uuid::Uuid::new_v4()
+            .as_bytes()
+            .first_chunk()
+            .unwrap_or(&[0; 4]),
+    )) / f64::from(u32::MAX)
 }

@@ -23,7 +23,10 @@ pub async fn stop_session(
     client_token: &str,
     max_attempts: u32,
 ) -> Result<(), Failure> {
-    let policy = Policy { max_attempts, deadline: Instant::now() + LIMIT };
+    let policy = Policy {
+        max_attempts,
+        deadline: Instant::now() + LIMIT,
+    };
     policy
         .run(|| async {
             let sent = Sent::default();
@@ -37,7 +40,10 @@ pub async fn stop_session(
                 .set_qualifier(qualifier.clone())
                 .client_token(client_token)
                 .customize()
-                .interceptor(RequestMarks { sent: sent.clone(), bearer })
+                .interceptor(RequestMarks {
+                    sent: sent.clone(),
+                    bearer,
+                })
                 .send();
             let error = match tokio::time::timeout(LIMIT, call).await {
                 Ok(Ok(_)) => return Ok(()),

@@ -15,10 +15,12 @@ pub fn resolve(cwd: Option<&str>, working_directory: Option<&str>) -> Option<Str
     if directory.starts_with('/') {
         return Some(directory.to_owned());
     }
-    Some(match working_directory.filter(|under| under.starts_with('/')) {
-        Some(under) => format!("{}/{directory}", under.trim_end_matches('/')),
-        None => format!("./{directory}"),
-    })
+    Some(
+        match working_directory.filter(|under| under.starts_with('/')) {
+            Some(under) => format!("{}/{directory}", under.trim_end_matches('/')),
+            None => format!("./{directory}"),
+        },
+    )
 }
 
 #[cfg(test)]

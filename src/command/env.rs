@@ -3,7 +3,9 @@
 /// Whether `name` is `[A-Za-z_][A-Za-z0-9_]*` as a whole.
 pub fn is_name(name: &str) -> bool {
     let mut bytes = name.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
+    bytes
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == b'_')
         && bytes.all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 

@@ -89,7 +89,10 @@ impl fmt::Display for CommandTextError {
         match self {
             Self::Empty => f.write_str("AgentCore Runtime command must not be empty"),
             Self::Nul(what) => {
-                write!(f, "AgentCore Runtime command must not contain a NUL character ({what})")
+                write!(
+                    f,
+                    "AgentCore Runtime command must not contain a NUL character ({what})"
+                )
             }
             Self::EnvName(name) => write!(
                 f,
@@ -128,9 +131,16 @@ pub fn build(request: &CommandRequest<'_>) -> Result<CommandText, CommandTextErr
         .to_wire(),
     };
     if wire.len() > MAX_COMMAND_BYTES {
-        return Err(CommandTextError::TooLong { wire: wire.len(), displayed: displayed.len() });
+        return Err(CommandTextError::TooLong {
+            wire: wire.len(),
+            displayed: displayed.len(),
+        });
     }
-    Ok(CommandText { displayed, logged, wire })
+    Ok(CommandText {
+        displayed,
+        logged,
+        wire,
+    })
 }
 
 fn check(request: &CommandRequest<'_>) -> Result<(), CommandTextError> {
@@ -147,7 +157,11 @@ fn check(request: &CommandRequest<'_>) -> Result<(), CommandTextError> {
         Some("in the command")
     } else if request.args.iter().any(|arg| nul(arg)) {
         Some("in an argument")
-    } else if [request.cwd, request.working_directory].into_iter().flatten().any(nul) {
+    } else if [request.cwd, request.working_directory]
+        .into_iter()
+        .flatten()
+        .any(nul)
+    {
         Some("in the working directory")
     } else if request.env.iter().any(|(_, value)| nul(value)) {
         Some("in the value of an environment variable")

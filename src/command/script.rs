@@ -38,7 +38,9 @@ impl Script<'_> {
         // Without a `'` in any part, double quotes keep the script free of them, and the
         // wrapper carries it as it is: shorter, and readable in the service's log.
         let parts = self.env.iter().map(|(_, value)| value.as_str());
-        let mut parts = parts.chain(self.directory.as_deref()).chain([self.user_text]);
+        let mut parts = parts
+            .chain(self.directory.as_deref())
+            .chain([self.user_text]);
         let text = if parts.any(|part| part.contains('\'')) {
             self.text(&|part| quote(part))
         } else {
@@ -48,7 +50,13 @@ impl Script<'_> {
     }
 
     fn text(&self, quote: &dyn Fn(&str) -> Cow<'_, str>) -> String {
-        let Self { shell, directory, env, marker, user_text } = self;
+        let Self {
+            shell,
+            directory,
+            env,
+            marker,
+            user_text,
+        } = self;
         let mut text = String::from("exec </dev/null\n");
         if let Some(directory) = directory {
             let _ = writeln!(text, "cd {} || exit", quote(directory));
@@ -64,7 +72,11 @@ impl Script<'_> {
             let note = cancellation_note(marker);
             let check =
                 format!("[ ! -e {note} ] || {{ rm -f {note}; exit 137; }}\nexec {shell} -c \"$1\"");
-            let _ = write!(text, "{MARKER_VARIABLE}={marker} {shell} -c {} {shell} ", quote(&check));
+            let _ = write!(
+                text,
+                "{MARKER_VARIABLE}={marker} {shell} -c {} {shell} ",
+                quote(&check)
+            );
         } else {
             let _ = write!(text, "{shell} -c ");
         }

@@ -69,7 +69,8 @@ impl Buffer {
         while !text.is_empty() {
             let cut = text.floor_char_boundary(BLOCK);
             let (head, rest) = text.split_at(cut);
-            self.block_for(head.len()).extend_from_slice(head.as_bytes());
+            self.block_for(head.len())
+                .extend_from_slice(head.as_bytes());
             text = rest;
         }
     }
@@ -81,7 +82,10 @@ impl Buffer {
             .back()
             .is_some_and(|block| block.capacity() - block.len() >= length);
         if !fits {
-            let grown = self.blocks.back().map_or(FIRST_BLOCK, |block| block.capacity() * 2);
+            let grown = self
+                .blocks
+                .back()
+                .map_or(FIRST_BLOCK, |block| block.capacity() * 2);
             let capacity = grown.max(length).min(BLOCK);
             let block = self
                 .spare

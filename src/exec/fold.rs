@@ -58,16 +58,23 @@ impl Fold {
     /// The failure that the service tells, or that the bytes are.
     pub fn feed(&mut self, bytes: &[u8], output: &Output) -> Result<(), Failure> {
         self.bytes += bytes.len() as u64;
-        let Self { walker, chunk, texts, stop, begun, .. } = self;
+        let Self {
+            walker,
+            chunk,
+            texts,
+            stop,
+            begun,
+            ..
+        } = self;
         walker
             .feed(bytes, |frame| match event::read(&frame, chunk)? {
                 Event::Chunk => {
                     *begun |= !chunk.stdout.is_empty() || !chunk.stderr.is_empty();
-                    for (stream, bytes) in
-                        [(Stream::Stdout, &chunk.stdout), (Stream::Stderr, &chunk.stderr)]
-                    {
-                        texts[stream as usize]
-                            .decode(bytes, &mut |text| output.push(stream, text));
+                    for (stream, bytes) in [
+                        (Stream::Stdout, &chunk.stdout),
+                        (Stream::Stderr, &chunk.stderr),
+                    ] {
+                        texts[stream as usize].decode(bytes, &mut |text| output.push(stream, text));
                     }
                     if stop.is_none() {
                         *stop = chunk.stop.take();
@@ -136,15 +143,25 @@ pub fn exception(kind: &str, message: String) -> Failure {
             | "ServiceQuotaExceededException"
     );
     Failure {
-        retryable: matches!(name.as_str(), "ThrottlingException" | "InternalServerException"),
+        retryable: matches!(
+            name.as_str(),
+            "ThrottlingException" | "InternalServerException"
+        ),
         may_have_run: !before_start,
         ..Failure::service(&name, message)
     }
 }
 
 fn unmodelled(code: &str, message: String) -> Failure {
-    let code = if code.is_empty() { "UnknownError" } else { code };
-    Failure { may_have_run: true, ..Failure::service(code, message) }
+    let code = if code.is_empty() {
+        "UnknownError"
+    } else {
+        code
+    };
+    Failure {
+        may_have_run: true,
+        ..Failure::service(code, message)
+    }
 }
 
 impl fmt::Display for Broken {

@@ -49,7 +49,10 @@ impl From<End> for Outcome {
                 Some("TIMED_OUT") => Self::TimedOut,
                 Some("COMPLETED") => {
                     let exit_code = exit_code.unwrap_or(1.0);
-                    Self::Completed { exit_code, success: exit_code == 0.0 }
+                    Self::Completed {
+                        exit_code,
+                        success: exit_code == 0.0,
+                    }
                 }
                 // A status that we do not know is no success, whatever code it brings.
                 _ => Self::Completed {

@@ -270,7 +270,11 @@ impl Output {
                 state.buffers[stream as usize].seal();
             }
         }
-        Some(Sealed { outcome, dropped_bytes, elapsed: at.duration_since(self.started) })
+        Some(Sealed {
+            outcome,
+            dropped_bytes,
+            elapsed: at.duration_since(self.started),
+        })
     }
 
     /// Takes the next block of what `stream` retained; only after [`Self::seal`].

@@ -105,12 +105,18 @@ pub fn read(frame: &Frame<'_>, chunk: &mut Chunk) -> Result<Event, EventError> {
             _ => Ok(Event::Unknown),
         },
         Some("exception") => Ok(Event::Exception {
-            kind: frame.header(":exception-type").unwrap_or_default().to_owned(),
+            kind: frame
+                .header(":exception-type")
+                .unwrap_or_default()
+                .to_owned(),
             message: exception_message(frame.payload),
         }),
         Some("error") => Ok(Event::Error {
             code: frame.header(":error-code").unwrap_or_default().to_owned(),
-            message: frame.header(":error-message").unwrap_or_default().to_owned(),
+            message: frame
+                .header(":error-message")
+                .unwrap_or_default()
+                .to_owned(),
         }),
         other => Err(EventError::MessageType(other.map(str::to_owned))),
     }

@@ -124,9 +124,9 @@ enum Surrogate {
 fn surrogate(bytes: &[u8]) -> Surrogate {
     match *bytes {
         [] | [0xED] | [0xED, 0xA0..=0xBF] => Surrogate::Cut,
-        [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, ..] => Surrogate::Whole(
-            0xD000 | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F),
-        ),
+        [0xED, second @ 0xA0..=0xBF, third @ 0x80..=0xBF, ..] => {
+            Surrogate::Whole(0xD000 | (u32::from(second & 0x3F) << 6) | u32::from(third & 0x3F))
+        }
         _ => Surrogate::None,
     }
 }
