@@ -159,7 +159,7 @@ impl BindingClient {
         let (finished, task) = watch::channel(());
         let guard = EndGuard(Arc::clone(&output));
         napi::bindgen_prelude::spawn(async move {
-            run(execution, Arc::clone(&guard.0), limit).await;
+            Box::pin(run(execution, Arc::clone(&guard.0), limit)).await;
             drop(finished);
         });
         Ok(BindingCommand::new(output, task))
@@ -242,11 +242,8 @@ fn ask_credentials(
     Ok(Provided::Call(Arc::new(move || {
         let ask = Arc::clone(&ask);
         Box::pin(async move {
-            let provided = called(&ask).await?;
-            provided
-                .ok
-                .map(Into::into)
-                .ok_or_else(|| said(provided.error))
+            let given = called(&ask).await?;
+            given.ok.map(Into::into).ok_or_else(|| said(given.error))
         })
     })))
 }
@@ -263,8 +260,8 @@ fn ask_token(
     Ok(Provided::Call(Arc::new(move || {
         let ask = Arc::clone(&ask);
         Box::pin(async move {
-            let provided = called(&ask).await?;
-            provided.ok.ok_or_else(|| said(provided.error))
+            let given = called(&ask).await?;
+            given.ok.ok_or_else(|| said(given.error))
         })
     })))
 }

@@ -4,6 +4,11 @@
 //! and validation are JavaScript's. Names start with `Binding` because users see none of
 //! them: `js/` wraps each.
 
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "Node-API hands arguments over by value"
+)]
+
 mod client;
 mod command;
 mod text;

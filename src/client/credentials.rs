@@ -82,7 +82,7 @@ impl<T> fmt::Debug for Provided<T> {
 }
 
 /// Without an expiration, a function's credentials are asked for again after so long.
-const UNDATED: Duration = Duration::from_secs(15 * 60);
+const UNDATED: Duration = Duration::from_mins(15);
 
 impl ProvideCredentials for Provided<UserCredentials> {
     fn provide_credentials<'a>(&'a self) -> future::ProvideCredentials<'a>

@@ -9,7 +9,7 @@ use crate::error::Failure;
 use std::time::{Duration, Instant};
 
 /// Stopping takes the service up to twelve seconds.
-const LIMIT: Duration = Duration::from_secs(60);
+const LIMIT: Duration = Duration::from_mins(1);
 
 /// Stops the session `session_id`. A session that is gone counts as stopped.
 ///

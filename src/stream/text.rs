@@ -54,13 +54,11 @@ impl TextDecoder {
         while let Some(error) = next {
             let (valid, broken) = rest.split_at(error.valid_up_to());
             text.extend_from_slice(valid);
-            match self.repair(broken, error.error_len(), &mut text) {
-                Some(used) => rest = &broken[used..],
-                None => {
-                    rest = &[];
-                    break;
-                }
-            }
+            let Some(used) = self.repair(broken, error.error_len(), &mut text) else {
+                rest = &[];
+                break;
+            };
+            rest = &broken[used..];
             next = std::str::from_utf8(rest).err();
         }
         text.extend_from_slice(rest);
