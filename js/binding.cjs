@@ -839,3 +839,4 @@ module.exports.BindingClient = nativeBinding.BindingClient
 module.exports.BindingCommand = nativeBinding.BindingCommand
 module.exports.buildCommand = nativeBinding.buildCommand
 module.exports.killCommand = nativeBinding.killCommand
+module.exports.randomUuid = nativeBinding.randomUuid

@@ -26,7 +26,7 @@ export declare class BindingCommand {
    * The next piece of output for the callbacks, which counts as delivered; nothing when
    * there is none now, and the wake-up comes again with the next.
    */
-  read(): BindingChunk | null
+  read(): string | BindingStderr | null
   /** Whether the command's end is known. There may still be output to read. */
   get ended(): boolean
   /**
@@ -55,12 +55,6 @@ export declare class BindingCommand {
   pushEnd(): void
   /** Whether the command has printed something, so that it surely runs. */
   get begun(): boolean
-}
-
-/** A piece of output. */
-export interface BindingChunk {
-  stderr: boolean
-  text: string
 }
 
 /** A client's configuration. */
@@ -175,6 +169,14 @@ export interface BindingProvidedToken {
   error?: string
 }
 
+/**
+ * A piece of stderr. One of stdout is the string itself: nearly all output is stdout, and
+ * an object costs more than the rest of a piece's way.
+ */
+export interface BindingStderr {
+  stderr: string
+}
+
 /** One stop of a session. */
 export interface BindingStopRequest {
   agentRuntimeArn: string
@@ -200,3 +202,6 @@ export declare function buildCommand(spec: BindingCommandSpec): BindingCommandTe
  * sends it itself.
  */
 export declare function killCommand(shell: string, marker: string, begun: boolean): string
+
+/** A random UUID, as text. Importing `node:crypto` for it would cost as much as the addon. */
+export declare function randomUuid(): string

@@ -2,7 +2,7 @@
  * The native client: one configuration, one load of credentials, one pool of connections,
  * for all sandboxes that have the same.
  */
-import binding from './binding.cjs';
+import binding from './addon.js';
 import { bearerToken, credentials, optionalText } from './options.js';
 
 const { BindingClient } = binding;

@@ -77,15 +77,15 @@ class Delivery {
     const until = performance.now() + SLICE_MS;
     let ended = false;
     for (;;) {
-      const chunk = this.#command.read();
-      if (chunk === null) {
+      const piece = this.#command.read();
+      if (piece === null) {
         if (ended) return this.#finish();
         // Output may have come between the read and the end: one more round.
         ended = this.#command.ended;
         if (!ended) return;
         continue;
       }
-      if (!this.#call(chunk)) return;
+      if (!this.#call(piece)) return;
       if (!this.#aborted && performance.now() > until) {
         setImmediate(() => this.#drain());
         return;
@@ -94,19 +94,21 @@ class Delivery {
   }
 
   /** @returns {boolean} whether to go on at once */
-  #call({ stderr, text }) {
-    const callback = stderr ? this.#options.onStderr : this.#options.onStdout;
+  #call(piece) {
     let returned;
     this.#calling = true;
     try {
-      returned = callback?.(text);
+      returned =
+        typeof piece === 'string'
+          ? this.#options.onStdout?.(piece)
+          : this.#options.onStderr?.(piece.stderr);
     } catch (error) {
       this.#fail(error);
       return false;
     } finally {
       this.#calling = false;
     }
-    if (typeof returned?.then !== 'function') return !this.#settled;
+    if (returned === undefined || typeof returned?.then !== 'function') return !this.#settled;
     if (this.#aborted) {
       // The result does not wait any more; a rejection must still be somebody's.
       Promise.resolve(returned).catch(() => {});

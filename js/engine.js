@@ -2,8 +2,7 @@
  * The path of one command through JavaScript: checked request → text → transport →
  * delivery → result or error. Knows neither Mastra nor what errors are called there.
  */
-import { randomUUID } from 'node:crypto';
-import binding from './binding.cjs';
+import binding from './addon.js';
 import { acquire, isNativeClient, nativeOf } from './client.js';
 import { deliver } from './delivery.js';
 import { checkEnv } from './options.js';
@@ -45,7 +44,7 @@ export class Engine {
    */
   prepare(checked, overlay, workingDirectory) {
     const { shell, killOnAbort } = this.#options;
-    const marker = shell && killOnAbort ? randomUUID() : undefined;
+    const marker = shell && killOnAbort ? binding.randomUuid() : undefined;
     const env = { ...checkEnv(overlay), ...checked.env };
     const text = buildCommand({
       command: checked.command,
@@ -158,7 +157,7 @@ export class Engine {
       agentRuntimeArn: options.agentRuntimeArn,
       runtimeSessionId: this.#runtimeSessionId,
       qualifier: options.qualifier,
-      clientToken: options.stopClientToken ?? randomUUID(),
+      clientToken: options.stopClientToken ?? binding.randomUuid(),
       maxAttempts: options.maxAttempts,
     };
     if (options.client && !isNativeClient(options.client)) {

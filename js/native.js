@@ -2,7 +2,7 @@
  * `mastra-agentcore/native`: the addon's classes without Mastra. No module of Mastra is
  * loaded by this one.
  */
-import { randomUUID } from 'node:crypto';
+import binding from './addon.js';
 import { AgentCoreRuntimeClient } from './client.js';
 import { Engine } from './engine.js';
 import { plainError } from './errors.js';
@@ -21,7 +21,7 @@ export class AgentCoreRuntimeSandbox {
   constructor(options) {
     this.#options = resolveOptions(options);
     this.#env = checkEnv(options.env);
-    this.runtimeSessionId = this.#options.runtimeSessionId ?? randomUUID();
+    this.runtimeSessionId = this.#options.runtimeSessionId ?? binding.randomUuid();
     this.#engine = new Engine(this.#options, this.runtimeSessionId, plainError);
   }
 

@@ -2,8 +2,8 @@
  * The Mastra class: lifecycle, environment and directory of a Workspace's sandbox, over the
  * engine that runs commands. What a command is and does lives below.
  */
-import { randomUUID } from 'node:crypto';
 import { MastraSandbox, SandboxNotReadyError } from '@mastra/core/workspace';
+import binding from './addon.js';
 import { AgentCoreError } from './agentcore-error.js';
 import { Engine } from './engine.js';
 import { instructions } from './instructions.js';
@@ -48,7 +48,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     this.#instructions = options.instructions;
     this.#stopSessionOnLifecycle = options.stopSessionOnLifecycle ?? false;
     this.#warmup = options.warmup ?? false;
-    this.id = resolved.runtimeSessionId ?? randomUUID();
+    this.id = resolved.runtimeSessionId ?? binding.randomUuid();
     this.#engine = new Engine(
       resolved,
       this.id,

@@ -72,12 +72,12 @@ fn neighbours_merge_when_delivery_lags_and_never_across_the_streams() {
     let pieces = read_all(&output);
     assert_eq!(
         pieces.len(),
-        64 + 2,
-        "64 apart, the rest of the stream in one"
+        16 + 2,
+        "16 apart, the rest of the stream in one"
     );
-    assert_eq!(pieces[63].1, "line\n".repeat(37));
-    assert_eq!(pieces[64], (Stream::Stderr, "err\n".to_owned()));
-    assert_eq!(pieces[65], (Stream::Stdout, "last\n".to_owned()));
+    assert_eq!(pieces[15].1, "line\n".repeat(85));
+    assert_eq!(pieces[16], (Stream::Stderr, "err\n".to_owned()));
+    assert_eq!(pieces[17], (Stream::Stdout, "last\n".to_owned()));
 }
 
 #[test]

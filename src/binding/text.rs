@@ -98,3 +98,9 @@ pub(super) fn wtf8(units: &[u16]) -> Vec<u8> {
     }
     bytes
 }
+
+/// A random UUID, as text. Importing `node:crypto` for it would cost as much as the addon.
+#[napi]
+pub fn random_uuid() -> String {
+    uuid::Uuid::new_v4().to_string()
+}

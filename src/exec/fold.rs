@@ -2,14 +2,14 @@
 
 use super::output::{Output, Stream};
 use crate::error::{Failure, pascal_case};
-use crate::stream::{Chunk, Event, EventError, FrameError, FrameWalker, Stop, TextDecoder, event};
+use crate::stream::{Event, EventError, EventReader, FrameError, FrameWalker, Stop, TextDecoder};
 use std::fmt;
 
 /// One command's fold.
 #[derive(Debug, Default)]
 pub struct Fold {
     walker: FrameWalker,
-    chunk: Chunk,
+    events: EventReader,
     texts: [TextDecoder; 2],
     stop: Option<Stop>,
     begun: bool,
@@ -60,21 +60,22 @@ impl Fold {
         self.bytes += bytes.len() as u64;
         let Self {
             walker,
-            chunk,
+            events,
             texts,
             stop,
             begun,
             ..
         } = self;
+        let mut writer = output.writer();
         walker
-            .feed(bytes, |frame| match event::read(&frame, chunk)? {
-                Event::Chunk => {
+            .feed(bytes, |frame| match events.read(&frame)? {
+                Event::Chunk(chunk) => {
                     *begun |= !chunk.stdout.is_empty() || !chunk.stderr.is_empty();
                     for (stream, bytes) in [
                         (Stream::Stdout, &chunk.stdout),
                         (Stream::Stderr, &chunk.stderr),
                     ] {
-                        texts[stream as usize].decode(bytes, &mut |text| output.push(stream, text));
+                        texts[stream as usize].decode(bytes, &mut |text| writer.push(stream, text));
                     }
                     if stop.is_none() {
                         *stop = chunk.stop.take();

@@ -21,7 +21,7 @@ const LOW_WATER: u64 = HIGH_WATER / 2;
 const PIECE_COST: u64 = 32;
 /// So many pieces may wait one by one, each to be delivered as it came. Past that,
 /// delivery lags, and neighbours of the same stream become one.
-const SEPARATE_PIECES: usize = 64;
+const SEPARATE_PIECES: usize = 16;
 /// What is still retained of output that is too large for a string.
 const TOO_LARGE_TAIL: u64 = BLOCK as u64;
 
@@ -96,6 +96,7 @@ pub struct Output {
 /// Wakes the reader; `false` when there is none any more.
 type Wake = Box<dyn Fn() -> bool + Send + Sync>;
 
+#[derive(Debug)]
 struct State {
     buffers: [Buffer; 2],
     listened: [bool; 2],
@@ -146,12 +147,17 @@ impl Output {
     /// Appends `text` to `stream` and wakes the reader if it sleeps. After the end,
     /// nothing.
     pub fn push(&self, stream: Stream, text: &str) {
-        let mut state = self.state();
-        if state.end.is_some() || text.is_empty() {
-            return;
+        self.writer().push(stream, text);
+    }
+
+    /// For many pushes in a row.
+    pub fn writer(&self) -> Writer<'_> {
+        Writer {
+            output: self,
+            state: None,
+            pushes: 0,
+            bytes: 0,
         }
-        state.push(stream, text);
-        self.schedule(state);
     }
 
     /// Ends the command, once: a later end is not heard.
@@ -280,6 +286,48 @@ impl Output {
     /// Takes the next block of what `stream` retained; only after [`Self::seal`].
     pub fn take_retained(&self, stream: Stream) -> Option<Vec<u8>> {
         self.state().buffers[stream as usize].take()
+    }
+}
+
+/// Pushes in batches: the lock is taken once for several, and given back often enough for
+/// the reader.
+#[derive(Debug)]
+pub struct Writer<'o> {
+    output: &'o Output,
+    state: Option<MutexGuard<'o, State>>,
+    pushes: usize,
+    bytes: usize,
+}
+
+impl Writer<'_> {
+    const MOST_PUSHES: usize = 64;
+    const MOST_BYTES: usize = 64 * 1024;
+
+    /// As [`Output::push`].
+    pub fn push(&mut self, stream: Stream, text: &str) {
+        let state = self.state.get_or_insert_with(|| self.output.state());
+        if state.end.is_some() || text.is_empty() {
+            return;
+        }
+        state.push(stream, text);
+        self.pushes += 1;
+        self.bytes += text.len();
+        if self.pushes >= Self::MOST_PUSHES || self.bytes >= Self::MOST_BYTES {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        (self.pushes, self.bytes) = (0, 0);
+        if let Some(state) = self.state.take() {
+            self.output.schedule(state);
+        }
+    }
+}
+
+impl Drop for Writer<'_> {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 

@@ -11,9 +11,9 @@ use std::fmt;
 
 /// One frame's meaning.
 #[derive(Debug, PartialEq)]
-pub enum Event {
-    /// A chunk of the command's life; what it holds was put into the [`Chunk`].
-    Chunk,
+pub enum Event<'r> {
+    /// A chunk of the command's life.
+    Chunk(&'r mut Chunk),
     /// A modelled exception: its shape's name, and its message.
     Exception {
         /// As in `:exception-type`, `throttlingException` for one.
@@ -42,7 +42,7 @@ pub struct Stop {
 }
 
 /// The members of one `chunk` event. The buffers are reused from event to event.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq)]
 pub struct Chunk {
     /// `contentStart` was there.
     pub started: bool,
@@ -86,39 +86,59 @@ impl fmt::Display for EventError {
 
 impl std::error::Error for EventError {}
 
-/// Reads `frame`; what a chunk event holds goes into `chunk`.
-///
-/// # Errors
-/// [`EventError`] when the frame is no message of this protocol.
-pub fn read(frame: &Frame<'_>, chunk: &mut Chunk) -> Result<Event, EventError> {
-    chunk.clear();
-    match frame.header(":message-type") {
-        Some("event") => match frame.header(":event-type") {
-            Some("chunk") => {
-                let mut json = serde_json::Deserializer::from_slice(frame.payload);
-                ChunkSeed(chunk)
-                    .deserialize(&mut json)
-                    .and_then(|()| json.end())
-                    .map_err(|error| EventError::Payload(error.to_string()))?;
-                Ok(Event::Chunk)
-            }
-            _ => Ok(Event::Unknown),
-        },
-        Some("exception") => Ok(Event::Exception {
-            kind: frame
-                .header(":exception-type")
-                .unwrap_or_default()
-                .to_owned(),
-            message: exception_message(frame.payload),
-        }),
-        Some("error") => Ok(Event::Error {
-            code: frame.header(":error-code").unwrap_or_default().to_owned(),
-            message: frame
-                .header(":error-message")
-                .unwrap_or_default()
-                .to_owned(),
-        }),
-        other => Err(EventError::MessageType(other.map(str::to_owned))),
+/// Reads the frames of one stream.
+#[derive(Debug, Default)]
+pub struct EventReader {
+    chunk: Chunk,
+    /// The headers of the last chunk event. A stream repeats them to the letter, and
+    /// comparing them costs less than reading them.
+    chunk_headers: Vec<u8>,
+}
+
+impl EventReader {
+    /// Reads `frame`.
+    ///
+    /// # Errors
+    /// [`EventError`] when the frame is no message of this protocol.
+    pub fn read(&mut self, frame: &Frame<'_>) -> Result<Event<'_>, EventError> {
+        if !self.chunk_headers.is_empty() && frame.headers == self.chunk_headers {
+            return self.read_chunk(frame.payload);
+        }
+        match frame.header(":message-type") {
+            Some("event") => match frame.header(":event-type") {
+                Some("chunk") => {
+                    self.chunk_headers.clear();
+                    self.chunk_headers.extend_from_slice(frame.headers);
+                    self.read_chunk(frame.payload)
+                }
+                _ => Ok(Event::Unknown),
+            },
+            Some("exception") => Ok(Event::Exception {
+                kind: frame
+                    .header(":exception-type")
+                    .unwrap_or_default()
+                    .to_owned(),
+                message: exception_message(frame.payload),
+            }),
+            Some("error") => Ok(Event::Error {
+                code: frame.header(":error-code").unwrap_or_default().to_owned(),
+                message: frame
+                    .header(":error-message")
+                    .unwrap_or_default()
+                    .to_owned(),
+            }),
+            other => Err(EventError::MessageType(other.map(str::to_owned))),
+        }
+    }
+
+    fn read_chunk(&mut self, payload: &[u8]) -> Result<Event<'_>, EventError> {
+        self.chunk.clear();
+        let mut json = serde_json::Deserializer::from_slice(payload);
+        ChunkSeed(&mut self.chunk)
+            .deserialize(&mut json)
+            .and_then(|()| json.end())
+            .map_err(|error| EventError::Payload(error.to_string()))?;
+        Ok(Event::Chunk(&mut self.chunk))
     }
 }
 
@@ -154,14 +174,14 @@ impl<'de> Visitor<'de> for ChunkSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(member) = map.next_key::<Cow<'de, str>>()? {
-            match &*member {
-                "contentStart" => {
+        while let Some(member) = map.next_key()? {
+            match member {
+                ChunkMember::ContentStart => {
                     map.next_value::<IgnoredAny>()?;
                     self.0.started = true;
                 }
-                "contentDelta" => map.next_value_seed(Optional(DeltaSeed(self.0)))?,
-                "contentStop" => {
+                ChunkMember::ContentDelta => map.next_value_seed(Optional(DeltaSeed(self.0)))?,
+                ChunkMember::ContentStop => {
                     if let Some(RawStop { exit_code, status }) = map.next_value()? {
                         self.0.stop = Some(Stop {
                             exit_code: exit_code.and_then(|code| code.as_f64()),
@@ -169,13 +189,32 @@ impl<'de> Visitor<'de> for ChunkSeed<'_> {
                         });
                     }
                 }
-                _ => {
+                ChunkMember::Other => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }
         }
         Ok(())
     }
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum ChunkMember {
+    ContentStart,
+    ContentDelta,
+    ContentStop,
+    #[serde(other)]
+    Other,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "camelCase")]
+enum DeltaMember {
+    Stdout,
+    Stderr,
+    #[serde(other)]
+    Other,
 }
 
 #[derive(Deserialize)]
@@ -205,11 +244,15 @@ impl<'de> Visitor<'de> for DeltaSeed<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(member) = map.next_key::<Cow<'de, str>>()? {
-            match &*member {
-                "stdout" => map.next_value_seed(Optional(TextSeed(&mut self.0.stdout)))?,
-                "stderr" => map.next_value_seed(Optional(TextSeed(&mut self.0.stderr)))?,
-                _ => {
+        while let Some(member) = map.next_key()? {
+            match member {
+                DeltaMember::Stdout => {
+                    map.next_value_seed(Optional(TextSeed(&mut self.0.stdout)))?
+                }
+                DeltaMember::Stderr => {
+                    map.next_value_seed(Optional(TextSeed(&mut self.0.stderr)))?
+                }
+                DeltaMember::Other => {
                     map.next_value::<IgnoredAny>()?;
                 }
             }

@@ -12,6 +12,6 @@ pub mod event;
 pub mod frame;
 pub mod text;
 
-pub use event::{Chunk, Event, EventError, Stop};
+pub use event::{Chunk, Event, EventError, EventReader, Stop};
 pub use frame::{Frame, FrameError, FrameWalker};
 pub use text::TextDecoder;
