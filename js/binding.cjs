@@ -837,6 +837,7 @@ module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __n
 module.exports = nativeBinding
 module.exports.BindingClient = nativeBinding.BindingClient
 module.exports.BindingCommand = nativeBinding.BindingCommand
+module.exports.BindingLocalRuntime = nativeBinding.BindingLocalRuntime
 module.exports.buildCommand = nativeBinding.buildCommand
 module.exports.killCommand = nativeBinding.killCommand
 module.exports.randomUuid = nativeBinding.randomUuid

@@ -57,6 +57,27 @@ export declare class BindingCommand {
   get begun(): boolean
 }
 
+/** A running local runtime. */
+export declare class BindingLocalRuntime {
+  /** Starts one. */
+  static start(options: BindingLocalOptions): Promise<BindingLocalRuntime>
+  get endpoint(): string
+  get port(): number
+  get region(): string
+  get agentRuntimeArn(): string
+  get credentials(): BindingLocalCredentials
+  /** Adds a fault to the queue. */
+  inject(fault: BindingFault): void
+  /** What has arrived so far. */
+  requests(): BindingRequests
+  /** The sessions that exist now. */
+  sessions(): Array<BindingSession>
+  /** Ends every session, its processes and the server. */
+  stop(): Promise<void>
+  /** Ends every session's processes before it returns, for a process that is about to exit. */
+  killAllSync(): void
+}
+
 /** A client's configuration. */
 export interface BindingClientConfig {
   region?: string
@@ -132,6 +153,27 @@ export interface BindingExecuteRequest {
   maxAttempts: number
 }
 
+/** One scripted fault; which members it needs depends on its kind. */
+export interface BindingFault {
+  /**
+   * `status`, `delay`, `drop`, or of a stream: `end`, `cut`, `reset`, `stall`, `badCrc`,
+   * `exception`, `error`.
+   */
+  kind: string
+  /** `command` (the default) or `stop`. */
+  operation?: string
+  /** How many requests meet it; 1 by default. */
+  count?: number
+  status?: number
+  errorType?: string
+  message?: string
+  ms?: number
+  afterEvents?: number
+  afterBytes?: number
+  exceptionType?: string
+  code?: string
+}
+
 /** What a command whose events JavaScript pushes is made from. */
 export interface BindingInjectedOptions {
   timeoutMs: number
@@ -144,6 +186,32 @@ export interface BindingInjectedOptions {
 export interface BindingKill {
   shell: string
   marker: string
+}
+
+/** The one key pair that a local runtime accepts. */
+export interface BindingLocalCredentials {
+  accessKeyId: string
+  secretAccessKey: string
+}
+
+/** Options; what is not given has the service's default. */
+export interface BindingLocalOptions {
+  port?: number
+  region?: string
+  agentRuntimeArn?: string
+  credentials?: BindingLocalCredentials
+  bearerTokens?: Array<string>
+  qualifiers?: Array<string>
+  idleTimeoutMs?: number
+  maxLifetimeMs?: number
+  stopDelayMs?: number
+  /** `argv` or `shell`. */
+  commandSemantics?: string
+  joinQuotes?: boolean
+  /** `group` or `leader`. */
+  timeoutKills?: string
+  /** Names and values, in order. */
+  env?: Array<Array<string>>
 }
 
 /** How a command ended. */
@@ -167,6 +235,30 @@ export interface BindingProvidedCredentials {
 export interface BindingProvidedToken {
   ok?: string
   error?: string
+}
+
+/** One valid request. */
+export interface BindingRequestRecord {
+  /** `command` or `stop`. */
+  operation: string
+  sessionId: string
+  command?: string
+  timeoutSeconds?: number
+}
+
+/** What has arrived so far. */
+export interface BindingRequests {
+  connections: number
+  commands: number
+  stops: number
+  records: Array<BindingRequestRecord>
+}
+
+/** A session that exists. */
+export interface BindingSession {
+  sessionId: string
+  directory: string
+  runningCommands: number
 }
 
 /**

@@ -393,10 +393,7 @@ fn arguments_arrive_as_they_are() {
     let args = strings(&[
         "%s|", "it's", "$HOME", "", "a b", "\\n", "*", "`id`", "!x", "é\n", "--",
     ]);
-    let expected = args[1..]
-        .iter()
-        .map(|arg| format!("{arg}|"))
-        .collect::<String>();
+    let expected = args[1..].join("|") + "|";
     for (name, shell) in shells() {
         let request = CommandRequest {
             shell: Some(&shell),
@@ -450,7 +447,7 @@ proptest! {
     fn random_arguments_arrive_as_they_are(args in prop::collection::vec("[ -~\n\té€😀]{0,12}", 1..6)) {
         let mut all = strings(&["%s|"]);
         all.extend(args.clone());
-        let expected = args.iter().map(|arg| format!("{arg}|")).collect::<String>();
+        let expected = args.join("|") + "|";
         let wire = build(&request("printf", &all)).expect("a command").wire;
         let words = service_words(&wire, false);
         let (_, stdout, _) = seen(&run(&words[0], &words[1..], Path::new("/"), &[]));

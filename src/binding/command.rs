@@ -135,7 +135,7 @@ fn whole(number: f64) -> u64 {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "JavaScript counts in doubles")]
-fn double(number: u64) -> f64 {
+pub(super) fn double(number: u64) -> f64 {
     number as f64
 }
 

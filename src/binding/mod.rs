@@ -11,4 +11,5 @@
 
 mod client;
 mod command;
+mod local;
 mod text;

@@ -247,10 +247,10 @@ impl<'de> Visitor<'de> for DeltaSeed<'_> {
         while let Some(member) = map.next_key()? {
             match member {
                 DeltaMember::Stdout => {
-                    map.next_value_seed(Optional(TextSeed(&mut self.0.stdout)))?
+                    map.next_value_seed(Optional(TextSeed(&mut self.0.stdout)))?;
                 }
                 DeltaMember::Stderr => {
-                    map.next_value_seed(Optional(TextSeed(&mut self.0.stderr)))?
+                    map.next_value_seed(Optional(TextSeed(&mut self.0.stderr)))?;
                 }
                 DeltaMember::Other => {
                     map.next_value::<IgnoredAny>()?;
