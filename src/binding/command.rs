@@ -258,7 +258,11 @@ impl BindingCommand {
         let mut fold = self.fold.lock().unwrap_or_else(PoisonError::into_inner);
         for (stream, text) in [(Stream::Stdout, stdout), (Stream::Stderr, stderr)] {
             if let Some(text) = text {
-                fold.delta(stream, &wtf8(text.into_utf16()?.as_slice()), &self.output);
+                let text = text.into_utf16()?;
+                // The slice has Node-API's terminator at its end.
+                if let [units @ .., _] = text.as_slice() {
+                    fold.delta(stream, &wtf8(units), &self.output);
+                }
             }
         }
         Ok(self.output.is_writable())

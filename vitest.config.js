@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+// MASTRA_CORE=1.64 tests against the oldest @mastra/core that is supported.
+const oldest = fileURLToPath(new URL('node_modules/@mastra/core-1-64/dist/', import.meta.url));
+const alias =
+  process.env.MASTRA_CORE === '1.64'
+    ? [{ find: /^@mastra\/core\/(.+)$/, replacement: `${oldest}$1/index.js` }]
+    : [];
+
+export default defineConfig({
+  resolve: { alias },
+  test: {
+    include: ['__test__/**/*.test.js'],
+    testTimeout: 30_000,
+    hookTimeout: 30_000,
+    // The addon's runtime is one per process, and tests count its connections.
+    pool: 'forks',
+  },
+});
