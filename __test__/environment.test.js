@@ -153,7 +153,7 @@ describe('the process', () => {
         const { parentPort } = require('node:worker_threads');
         const sandbox = new AgentCoreRuntimeSandbox(${JSON.stringify(runtime.sandboxOptions)});
         sandbox.executeCommand('yes', [], { maxRetainedBytes: 0, onStdout: () => parentPort.postMessage('seen') });
-      \`, { eval: true });
+      \`, { eval: true, execArgv: [] });
       worker.once('message', async () => {
         await worker.terminate();
         ${start(runtime)}
