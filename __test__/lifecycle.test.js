@@ -10,7 +10,7 @@ const stops = client => client.sent.filter(({ command }) => command.constructor.
 
 describe('construction', () => {
   it('exports what the original does, and more', () => {
-    expect(Object.keys(main).sort()).toEqual([
+    expect(Object.keys(main).toSorted()).toEqual([
       'AgentCoreError',
       'AgentCoreRuntimeClient',
       'AgentCoreRuntimeSandbox',
@@ -241,7 +241,7 @@ describe('what it says of itself', () => {
       configSchema: { type: 'object', required: ['agentRuntimeArn'] },
     });
     const { properties } = agentCoreRuntimeSandboxProvider.configSchema;
-    expect(Object.keys(properties).sort()).toEqual([
+    expect(Object.keys(properties).toSorted()).toEqual([
       'agentRuntimeArn', 'commandTimeout', 'qualifier', 'region', 'runtimeSessionId', 'stopSessionOnLifecycle',
     ]);
     expect(properties.qualifier.default).toBe('DEFAULT');

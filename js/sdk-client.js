@@ -23,19 +23,14 @@ async function commandClasses() {
   return classes;
 }
 
-class InvokeAgentRuntimeCommandCommand {
+/** Carries its input, as the SDK's own do. */
+class Command {
   constructor(input) {
     this.input = input;
   }
 }
-
-class StopRuntimeSessionCommand {
-  constructor(input) {
-    this.input = input;
-  }
-}
-
-const STREAM_MEMBERS = ['chunk'];
+class InvokeAgentRuntimeCommandCommand extends Command {}
+class StopRuntimeSessionCommand extends Command {}
 
 /** The input of a command's request, to the letter. */
 function commandInput(request) {
@@ -64,10 +59,10 @@ function commandInput(request) {
  */
 export async function sendCommand(client, request, command, signal) {
   try {
-    const { InvokeAgentRuntimeCommandCommand: Command, own } = await commandClasses();
+    const { InvokeAgentRuntimeCommandCommand: Invoke, own } = await commandClasses();
     if (command.ended) return;
     const response = await explained(own, () =>
-      client.send(new Command(commandInput(request)), { abortSignal: signal }),
+      client.send(new Invoke(commandInput(request)), { abortSignal: signal }),
     );
     const stream = response?.stream;
     if (!stream) {
@@ -88,7 +83,7 @@ export async function sendCommand(client, request, command, signal) {
 async function pushEvent(command, event) {
   const chunk = event.chunk;
   for (const [member, value] of Object.entries(event)) {
-    if (STREAM_MEMBERS.includes(member) || value === undefined) continue;
+    if (member === 'chunk' || value === undefined) continue;
     command.pushError(memberFailure(member, value));
     return false;
   }
@@ -131,17 +126,17 @@ export function failure(error, mayHaveRun) {
 
 /** Runs a command to its end for its effect alone: the kill. */
 export async function sendQuietly(client, request, limitMs) {
-  const { InvokeAgentRuntimeCommandCommand: Command } = await commandClasses();
+  const { InvokeAgentRuntimeCommandCommand: Invoke } = await commandClasses();
   const abortSignal = AbortSignal.timeout(limitMs);
-  const response = await client.send(new Command(commandInput(request)), { abortSignal });
+  const response = await client.send(new Invoke(commandInput(request)), { abortSignal });
   for await (const _ of response?.stream ?? []);
 }
 
 /** Stops a session. */
 export async function sendStop(client, { agentRuntimeArn, runtimeSessionId, qualifier, clientToken }) {
-  const { StopRuntimeSessionCommand: Command, own } = await commandClasses();
+  const { StopRuntimeSessionCommand: Stop, own } = await commandClasses();
   const input = { agentRuntimeArn, runtimeSessionId, qualifier, clientToken };
-  await explained(own, () => client.send(new Command(input)));
+  await explained(own, () => client.send(new Stop(input)));
 }
 
 /** Our own command class is no command to a real client: says so where that shows. */

@@ -20,7 +20,7 @@ export function subscribe(signal, listener) {
     const created = new Set();
     const notify = () => {
       subscribers.delete(signal);
-      for (const each of [...created]) each();
+      for (const each of created) each();
     };
     created.remove = () => signal.removeEventListener('abort', notify);
     subscribers.set(signal, created);
