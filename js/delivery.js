@@ -27,8 +27,9 @@ const SLICE_MS = 1;
  * @param {object} options
  * @param {OutputCallback} [options.onStdout]
  * @param {OutputCallback} [options.onStderr]
- * @param {(AbortSignal | undefined)[]} [options.signals] each ends the command with a
- *   result, not a rejection
+ * @param {AbortSignal} [options.signal] ends the command with a result, not a rejection
+ * @param {Set<() => void>} [options.running] holds, while the command runs, the function
+ *   that ends it likewise
  * @param {(command: BindingCommand) => void} [options.onCutShort] called when the command
  *   was ended before its own end, so that its kill may be under way
  * @returns {Promise<{ outcome: BindingOutcome, stdout: string, stderr: string }>} rejects
@@ -45,7 +46,7 @@ class Delivery {
   #options;
   #resolve;
   #reject;
-  #unsubscribe;
+  #forget;
   #settled = false;
   #aborted = false;
   /** Inside a callback: an abort from there is met when it returns. */
@@ -58,10 +59,13 @@ class Delivery {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#command = start(() => this.#drain());
-    const subscriptions = (options.signals ?? []).map(signal =>
-      subscribe(signal, () => this.#abort()),
-    );
-    this.#unsubscribe = () => subscriptions.forEach(unsubscribe => unsubscribe());
+    const abort = () => this.#abort();
+    const unsubscribe = subscribe(options.signal, abort);
+    options.running?.add(abort);
+    this.#forget = () => {
+      unsubscribe();
+      options.running?.delete(abort);
+    };
   }
 
   #abort() {
@@ -149,7 +153,7 @@ class Delivery {
 
   #settle() {
     this.#settled = true;
-    this.#unsubscribe?.();
+    this.#forget?.();
   }
 }
 

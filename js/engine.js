@@ -6,8 +6,6 @@ import binding from './addon.js';
 import { acquire, isNativeClient, nativeOf } from './client.js';
 import { deliver } from './delivery.js';
 import { checkEnv } from './options.js';
-import * as sdk from './sdk-client.js';
-import { traceHeaders } from './trace.js';
 
 /** So long a kill that nobody waits for keeps Node alive. */
 const KILL_KEEPS_ALIVE_MS = 5_000;
@@ -18,8 +16,10 @@ export class Engine {
   #options;
   #runtimeSessionId;
   #makeError;
-  /** Ends every running command as its own signal would. */
+  /** Each ends a running command as its own signal would. */
   #running = new Set();
+  /** Counts the calls of abortAll(), for commands that are on their way to running. */
+  #aborts = 0;
   #kills = new Set();
   /** @type {ReturnType<typeof acquire> | undefined} */
   #share;
@@ -76,39 +76,36 @@ export class Engine {
 
   /** Runs a prepared command. */
   async run(prepared) {
-    const stopper = new AbortController();
-    this.#running.add(stopper);
-    try {
-      const trace = await traceHeaders(this.#options.trace);
-      const { signal } = prepared;
-      if (signal?.aborted || stopper.signal.aborted) return this.aborted(prepared);
-      const request = this.#request(prepared, trace);
-      const { client } = this.#options;
-      const injected = client && !isNativeClient(client) ? client : undefined;
-      /** @type {unknown} */
-      let cause;
-      const start = injected
-        ? wake => {
-            const command = binding.BindingCommand.injected(injectedOptions(prepared), wake);
-            sdk.sendCommand(injected, request, command, signal).catch(error => {
-              cause = error;
-            });
-            return command;
-          }
-        : wake => this.#native().execute(request, wake);
-      const delivered = await deliver(start, {
-        onStdout: prepared.onStdout,
-        onStderr: prepared.onStderr,
-        signals: [signal, stopper.signal],
-        onCutShort: command => this.#kill(command, request, injected),
-      });
-      if (delivered.outcome.kind === 'failed') {
-        throw this.#makeError(delivered.outcome.error, delivered, cause);
-      }
-      return result(prepared, delivered);
-    } finally {
-      this.#running.delete(stopper);
+    const { signal } = prepared;
+    const aborts = this.#aborts;
+    const headers = await traceOf(this.#options.trace);
+    const { client } = this.#options;
+    const injected = client && !isNativeClient(client) ? client : undefined;
+    const sdk = injected && (await sdkClient());
+    if (signal?.aborted || aborts !== this.#aborts) return this.aborted(prepared);
+    const request = this.#request(prepared, headers);
+    /** @type {unknown} */
+    let cause;
+    const start = injected
+      ? wake => {
+          const command = binding.BindingCommand.injected(injectedOptions(prepared), wake);
+          sdk.sendCommand(injected, request, command, signal).catch(error => {
+            cause = error;
+          });
+          return command;
+        }
+      : wake => this.#native().execute(request, wake);
+    const delivered = await deliver(start, {
+      onStdout: prepared.onStdout,
+      onStderr: prepared.onStderr,
+      signal,
+      running: this.#running,
+      onCutShort: command => this.#kill(command, request, injected),
+    });
+    if (delivered.outcome.kind === 'failed') {
+      throw this.#makeError(delivered.outcome.error, delivered, cause);
     }
+    return result(prepared, delivered);
   }
 
   #request(prepared, trace) {
@@ -141,8 +138,10 @@ export class Engine {
   #injectedKill(command, request, injected) {
     const text = binding.killCommand(request.kill.shell, request.kill.marker, command.begun);
     let done = false;
-    const whole = sdk
-      .sendQuietly(injected, { ...request, command: text, timeoutSeconds: 15 }, KILL_LIMIT_MS)
+    const whole = sdkClient()
+      .then(sdk =>
+        sdk.sendQuietly(injected, { ...request, command: text, timeoutSeconds: 15 }, KILL_LIMIT_MS),
+      )
       .catch(() => {})
       .finally(() => {
         done = true;
@@ -161,6 +160,7 @@ export class Engine {
       maxAttempts: options.maxAttempts,
     };
     if (options.client && !isNativeClient(options.client)) {
+      const sdk = await sdkClient();
       try {
         await sdk.sendStop(options.client, request);
       } catch (error) {
@@ -181,7 +181,8 @@ export class Engine {
 
   /** Ends every running command as if aborted. */
   abortAll() {
-    for (const stopper of this.#running) stopper.abort();
+    this.#aborts += 1;
+    for (const abort of this.#running) abort();
   }
 
   /** Waits for the kills under way. */
@@ -215,6 +216,15 @@ function injectedOptions(prepared) {
     streamStderr: Boolean(prepared.onStderr),
   };
 }
+
+// Loaded on first use: most users need neither.
+const sdkClient = () => import('./sdk-client.js');
+let trace;
+const traceOf = option => {
+  if (option === false) return undefined;
+  trace ??= import('./trace.js');
+  return trace.then(({ traceHeaders }) => traceHeaders(option));
+};
 
 /** Expected failures cross the binding as a message; `RangeError: ` says which class. */
 function buildCommand(spec) {
