@@ -14,6 +14,9 @@ mod command;
 mod local;
 mod text;
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The runtime that all commands of the process share. Node's own thread is busy where output
 /// is delivered: one core is left to it, and on two cores everything else runs on one thread,
 /// without handing work from thread to thread.

@@ -45,6 +45,9 @@ pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// used again.
 const POOL_IDLE_TIMEOUT: Duration = Duration::from_secs(20);
 
+/// The most that is read at once, and with it what a thousand running commands may hold.
+const READ_BUFFER: usize = 128 * 1024;
+
 /// Set, as an extension of a request, once the request is handed to a connection. As
 /// long as it is not, nothing of the request can have reached the service.
 #[derive(Debug, Clone, Default)]
@@ -96,6 +99,7 @@ impl Transport {
             .entry(connect_timeout)
             .or_insert_with(|| {
                 Hyper::builder(TokioExecutor::new())
+                    .http1_max_buf_size(READ_BUFFER)
                     .pool_idle_timeout(POOL_IDLE_TIMEOUT)
                     .pool_timer(TokioTimer::new())
                     .timer(TokioTimer::new())

@@ -1,6 +1,6 @@
 //! The fold of a command's answer: bytes or ready events in, output pushed, an end out.
 
-use super::output::{Output, Stream};
+use super::output::{Output, Staging, Stream};
 use crate::error::{Failure, pascal_case};
 use crate::stream::{Event, EventError, EventReader, FrameError, FrameWalker, Stop, TextDecoder};
 use std::fmt;
@@ -11,6 +11,7 @@ pub struct Fold {
     walker: FrameWalker,
     events: EventReader,
     texts: [TextDecoder; 2],
+    staging: Staging,
     stop: Option<Stop>,
     begun: bool,
     bytes: u64,
@@ -62,11 +63,12 @@ impl Fold {
             walker,
             events,
             texts,
+            staging,
             stop,
             begun,
             ..
         } = self;
-        let mut writer = output.writer();
+        let mut writer = output.writer(staging);
         walker
             .feed(bytes, |frame| match events.read(&frame)? {
                 Event::Chunk(chunk) => {

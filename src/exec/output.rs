@@ -147,16 +147,16 @@ impl Output {
     /// Appends `text` to `stream` and wakes the reader if it sleeps. After the end,
     /// nothing.
     pub fn push(&self, stream: Stream, text: &str) {
-        self.writer().push(stream, text);
+        let mut state = self.state();
+        state.push(stream, text);
+        self.schedule(state);
     }
 
-    /// For many pushes in a row.
-    pub fn writer(&self) -> Writer<'_> {
+    /// For many pushes in a row, through `staging`.
+    pub fn writer<'o>(&'o self, staging: &'o mut Staging) -> Writer<'o> {
         Writer {
             output: self,
-            state: None,
-            pushes: 0,
-            bytes: 0,
+            staging,
         }
     }
 
@@ -289,39 +289,53 @@ impl Output {
     }
 }
 
-/// Pushes in batches: the lock is taken once for several, and given back often enough for
-/// the reader.
+/// Where a [`Writer`] gathers small pieces. Kept from batch to batch.
+#[derive(Debug, Default)]
+pub struct Staging {
+    text: String,
+    pieces: Vec<(Stream, usize)>,
+}
+
+/// Pushes small pieces in batches: the lock is taken once for many, and only to append them,
+/// so that the reader hardly ever waits for it.
 #[derive(Debug)]
 pub struct Writer<'o> {
     output: &'o Output,
-    state: Option<MutexGuard<'o, State>>,
-    pushes: usize,
-    bytes: usize,
+    staging: &'o mut Staging,
 }
 
 impl Writer<'_> {
-    const MOST_PUSHES: usize = 64;
-    const MOST_BYTES: usize = 64 * 1024;
+    const MOST_PIECES: usize = 128;
+    /// A larger piece is not copied once more.
+    const SMALL: usize = 4 * 1024;
 
     /// As [`Output::push`].
     pub fn push(&mut self, stream: Stream, text: &str) {
-        let state = self.state.get_or_insert_with(|| self.output.state());
-        if state.end.is_some() || text.is_empty() {
+        if text.len() > Self::SMALL {
+            self.flush();
+            self.output.push(stream, text);
             return;
         }
-        state.push(stream, text);
-        self.pushes += 1;
-        self.bytes += text.len();
-        if self.pushes >= Self::MOST_PUSHES || self.bytes >= Self::MOST_BYTES {
+        self.staging.text.push_str(text);
+        self.staging.pieces.push((stream, text.len()));
+        if self.staging.pieces.len() >= Self::MOST_PIECES {
             self.flush();
         }
     }
 
     fn flush(&mut self) {
-        (self.pushes, self.bytes) = (0, 0);
-        if let Some(state) = self.state.take() {
-            self.output.schedule(state);
+        if self.staging.pieces.is_empty() {
+            return;
         }
+        let mut state = self.output.state();
+        let mut rest = self.staging.text.as_str();
+        for (stream, length) in self.staging.pieces.drain(..) {
+            let (text, after) = rest.split_at(length);
+            state.push(stream, text);
+            rest = after;
+        }
+        self.output.schedule(state);
+        self.staging.text.clear();
     }
 }
 
@@ -333,6 +347,9 @@ impl Drop for Writer<'_> {
 
 impl State {
     fn push(&mut self, stream: Stream, text: &str) {
+        if self.end.is_some() || text.is_empty() {
+            return;
+        }
         let index = stream as usize;
         self.buffers[index].push(text);
         if self.unlimited {

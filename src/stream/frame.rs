@@ -83,7 +83,15 @@ impl std::error::Error for FrameError {}
 #[derive(Debug, Default)]
 pub struct FrameWalker {
     partial: BytesMut,
-    known_headers: Vec<u8>,
+    known: Known,
+}
+
+/// What was found right in the last frame. A stream repeats its headers to the letter, and
+/// its lengths often: comparing costs less than checking.
+#[derive(Debug, Default)]
+struct Known {
+    prelude: Option<[u8; PRELUDE]>,
+    headers: Vec<u8>,
 }
 
 impl FrameWalker {
@@ -104,17 +112,17 @@ impl FrameWalker {
     ) -> Result<(), E> {
         while !self.partial.is_empty() {
             // Only as much as is known to belong to the frame that was cut.
-            let want = match frame_length(&self.partial)? {
+            let want = match self.known.frame_length(&self.partial)? {
                 Some(length) => length - self.partial.len(),
                 None => PRELUDE - self.partial.len(),
             };
             let take = want.min(bytes.len());
             self.partial.extend_from_slice(&bytes[..take]);
             bytes.advance(take);
-            match frame_length(&self.partial)? {
+            match self.known.frame_length(&self.partial)? {
                 Some(length) if length == self.partial.len() => {
                     let whole = self.partial.split();
-                    on_frame(read(&whole, &mut self.known_headers)?)?;
+                    on_frame(self.known.read(&whole)?)?;
                 }
                 Some(length) => {
                     if bytes.is_empty() {
@@ -125,11 +133,11 @@ impl FrameWalker {
                 None => return Ok(()),
             }
         }
-        while let Some(length) = frame_length(bytes)? {
+        while let Some(length) = self.known.frame_length(bytes)? {
             if length > bytes.len() {
                 break;
             }
-            on_frame(read(&bytes[..length], &mut self.known_headers)?)?;
+            on_frame(self.known.read(&bytes[..length])?)?;
             bytes.advance(length);
         }
         self.partial.extend_from_slice(bytes);
@@ -149,15 +157,43 @@ impl FrameWalker {
     }
 }
 
-/// The length of the frame that starts `bytes`, once its prelude is whole and right.
-fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FrameError> {
-    let Some(prelude) = bytes.get(..PRELUDE) else {
-        return Ok(None);
-    };
-    let (total, headers) = (u32_at(prelude, 0), u32_at(prelude, 4));
+impl Known {
+    /// The length of the frame that starts `bytes`, once its prelude is whole and right.
+    fn frame_length(&mut self, bytes: &[u8]) -> Result<Option<usize>, FrameError> {
+        let Some(prelude) = bytes.first_chunk::<PRELUDE>() else {
+            return Ok(None);
+        };
+        let length = u32_at(prelude, 0) as usize;
+        if self.prelude != Some(*prelude) {
+            check_prelude(prelude)?;
+            self.prelude = Some(*prelude);
+        }
+        Ok(Some(length))
+    }
+
+    /// Reads one frame that is whole.
+    fn read<'a>(&mut self, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
+        let (body, trailer) = bytes.split_at(bytes.len() - TRAILER);
+        if crc32fast::hash(body) != u32_at(trailer, 0) {
+            return Err(FrameError::MessageChecksum);
+        }
+        let (headers, payload) = body[PRELUDE..].split_at(u32_at(body, 4) as usize);
+        if headers != self.headers.as_slice() {
+            for header in (Headers { rest: headers }) {
+                header?;
+            }
+            self.headers.clear();
+            self.headers.extend_from_slice(headers);
+        }
+        Ok(Frame { headers, payload })
+    }
+}
+
+fn check_prelude(prelude: &[u8; PRELUDE]) -> Result<(), FrameError> {
     if crc32fast::hash(&prelude[..8]) != u32_at(prelude, 8) {
         return Err(FrameError::PreludeChecksum);
     }
+    let (total, headers) = (u32_at(prelude, 0), u32_at(prelude, 4));
     let length = total as usize;
     if length < PRELUDE + TRAILER {
         return Err(FrameError::Length(total));
@@ -168,25 +204,7 @@ fn frame_length(bytes: &[u8]) -> Result<Option<usize>, FrameError> {
     if headers as usize > length - PRELUDE - TRAILER {
         return Err(FrameError::Headers);
     }
-    Ok(Some(length))
-}
-
-/// Reads one frame that is whole. A stream repeats the same header block over and over:
-/// one that equals the last one read is known to be well-formed.
-fn read<'a>(bytes: &'a [u8], known_headers: &mut Vec<u8>) -> Result<Frame<'a>, FrameError> {
-    let (body, trailer) = bytes.split_at(bytes.len() - TRAILER);
-    if crc32fast::hash(body) != u32_at(trailer, 0) {
-        return Err(FrameError::MessageChecksum);
-    }
-    let (headers, payload) = body[PRELUDE..].split_at(u32_at(body, 4) as usize);
-    if headers != known_headers.as_slice() {
-        for header in (Headers { rest: headers }) {
-            header?;
-        }
-        known_headers.clear();
-        known_headers.extend_from_slice(headers);
-    }
-    Ok(Frame { headers, payload })
+    Ok(())
 }
 
 fn u32_at(bytes: &[u8], at: usize) -> u32 {
