@@ -6,7 +6,6 @@
  * `tiny`. The first request of each kind renders it; `GET /render/KIND` does so ahead.
  */
 import { createServer } from 'node:http';
-import { once } from 'node:events';
 import { chunk, start, stop } from '../__test__/support/wire.js';
 
 /** One write: large enough that the number of system calls does not matter. */
@@ -41,6 +40,17 @@ function many(count, bytes) {
   };
 }
 
+/** Waits until more can be written, or the client is gone. */
+function drained(response) {
+  return new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
+}
+
 const server = createServer(async (request, response) => {
   if (request.method === 'GET') {
     render(decodeURIComponent(request.url.slice('/render/'.length)));
@@ -54,7 +64,7 @@ const server = createServer(async (request, response) => {
   response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
   response.write(first);
   for (let n = 0; n < times && !response.destroyed; n += 1) {
-    if (!response.write(piece)) await Promise.race([once(response, 'drain'), once(response, 'close')]);
+    if (!response.write(piece)) await drained(response);
   }
   response.end(rest);
 });
