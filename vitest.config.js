@@ -8,6 +8,17 @@ const alias =
     ? [{ find: /^@mastra\/core\/(.+)$/, replacement: `${oldest}$1/index.js` }]
     : [];
 
+/** Ends a run with one plain line, which any CI can read. */
+const plainSummary = {
+  onTestRunEnd(modules) {
+    const count = { passed: 0, failed: 0, skipped: 0, pending: 0 };
+    for (const module of modules) {
+      for (const test of module.children.allTests()) count[test.result().state] += 1;
+    }
+    console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+  },
+};
+
 export default defineConfig({
   resolve: { alias },
   test: {
@@ -16,5 +27,6 @@ export default defineConfig({
     hookTimeout: 30_000,
     // The addon's runtime is one per process, and tests count its connections.
     pool: 'forks',
+    reporters: ['default', plainSummary],
   },
 });

@@ -1,0 +1,71 @@
+/** The native client that several sandboxes are given. */
+import { expect, it } from 'vitest';
+import { AgentCoreRuntimeClient, AgentCoreRuntimeSandbox } from '../index.js';
+import { answering, credentials, localRuntime, wireSandbox } from './support/sandboxes.js';
+import { stdout } from './support/wire.js';
+
+it('serves several sandboxes, whose destroy does not end it', async () => {
+  const { agentRuntimeArn, ...connection } = (await localRuntime()).sandboxOptions;
+  const client = new AgentCoreRuntimeClient(connection);
+  const [a, b] = [1, 2].map(() => new AgentCoreRuntimeSandbox({ agentRuntimeArn, client }));
+  expect((await a.executeCommand('echo a')).stdout).toBe('a\n');
+  await a._destroy();
+  expect((await b.executeCommand('echo b')).stdout).toBe('b\n');
+  await b.stopRuntimeSession();
+  client.close();
+  await expect(b.executeCommand('true')).rejects.toThrow('AgentCoreRuntimeClient is closed');
+});
+
+it('refuses credentials that are none, without naming them', () => {
+  expect(() => new AgentCoreRuntimeClient({ credentials: { secretAccessKey: 'do-not-tell' } })).toThrow(
+    /^\[AgentCoreRuntimeSandbox\] credentials must be an object with accessKeyId and secretAccessKey/,
+  );
+});
+
+it('a destroyed sandbox gives its share back, and its sibling works on', async () => {
+  const { sandbox, server } = await wireSandbox(answering(stdout('x')));
+  const sibling = new AgentCoreRuntimeSandbox({
+    agentRuntimeArn: sandbox.agentRuntimeArn,
+    endpoint: server.endpoint,
+    credentials,
+  });
+  await sandbox.executeCommand('x');
+  await sibling.executeCommand('x');
+  expect(server.connections()).toBe(1);
+  await sandbox._destroy();
+  await sibling.executeCommand('x');
+  expect(server.connections()).toBe(1);
+});
+
+it('sends trace headers: those given, those of a function, or none', async () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  for (const [trace, expected] of [
+    [{ traceparent, tracestate: 'a=b', baggage: 'c=d', traceId: 'Root=1' }, traceparent],
+    [() => ({ traceparent }), traceparent],
+    [() => undefined, undefined],
+    [false, undefined],
+  ]) {
+    const { sandbox, server } = await wireSandbox(answering(), { trace });
+    await sandbox.executeCommand('x');
+    const [{ headers }] = server.requests;
+    expect(headers.traceparent).toBe(expected);
+    if (trace.traceId) {
+      expect(headers).toMatchObject({ tracestate: 'a=b', baggage: 'c=d', 'x-amzn-trace-id': 'Root=1' });
+    }
+  }
+});
+
+it('a request carries what the service asks for', async () => {
+  const { sandbox, server } = await wireSandbox(answering(), { qualifier: 'prod' });
+  await sandbox.executeCommand('x', [], { timeout: 2000 });
+  const [{ url, headers, body }] = server.requests;
+  expect(url).toBe(`/runtimes/${encodeURIComponent(sandbox.agentRuntimeArn)}/commands?qualifier=prod`);
+  expect(headers).toMatchObject({
+    accept: 'application/vnd.amazon.eventstream',
+    'content-type': 'application/json',
+    'x-amzn-bedrock-agentcore-runtime-session-id': sandbox.id,
+    authorization: expect.stringMatching(/^AWS4-HMAC-SHA256 Credential=AKIATEST\/\d{8}\/us-west-2\/bedrock-agentcore\//),
+    'user-agent': expect.stringContaining('mastra-agentcore'),
+  });
+  expect(body).toEqual({ command: expect.stringContaining('exec </dev/null'), timeout: 2 });
+});
