@@ -16,8 +16,18 @@ export class Engine {
   #options;
   #runtimeSessionId;
   #makeError;
-  /** Each ends a running command as its own signal would. */
+  /**
+   * Each ends a running command as its own signal would.
+   *
+   * @type {Set<() => void>}
+   */
   #running = new Set();
+  /**
+   * The deliveries of running commands.
+   *
+   * @type {Set<Promise<unknown>>}
+   */
+  #deliveries = new Set();
   /** Counts the calls of abortAll(), for commands that are on their way to running. */
   #aborts = 0;
   #kills = new Set();
@@ -45,13 +55,13 @@ export class Engine {
   prepare(checked, overlay, workingDirectory) {
     const { shell, killOnAbort } = this.#options;
     const marker = shell && killOnAbort ? binding.randomUuid() : undefined;
-    const env = { ...checkEnv(overlay), ...checked.env };
+    const env = Object.entries({ ...checkEnv(overlay), ...checked.env });
     const text = buildCommand({
       command: checked.command,
       args: checked.args ?? undefined,
       cwd: checked.cwd,
       workingDirectory,
-      env: Object.entries(env),
+      env: env.filter(([, value]) => value !== undefined),
       shell: shell ?? undefined,
       marker,
     });
@@ -95,17 +105,37 @@ export class Engine {
           return command;
         }
       : wake => this.#native().execute(request, wake);
-    const delivered = await deliver(start, {
-      onStdout: prepared.onStdout,
-      onStderr: prepared.onStderr,
-      signal,
-      running: this.#running,
-      onCutShort: command => this.#kill(command, request, injected),
-    });
+    const delivered = await this.#tracked(
+      deliver(start, {
+        onStdout: prepared.onStdout,
+        onStderr: prepared.onStderr,
+        signal,
+        running: this.#running,
+        onCutShort: command => this.#kill(command, request, injected),
+      }),
+    );
     if (delivered.outcome.kind === 'failed') {
       throw this.#makeError(delivered.outcome.error, delivered, cause);
     }
     return result(prepared, delivered);
+  }
+
+  /**
+   * @template T
+   * @param {Promise<T>} delivery
+   */
+  async #tracked(delivery) {
+    this.#deliveries.add(delivery);
+    try {
+      return await delivery;
+    } finally {
+      this.#deliveries.delete(delivery);
+    }
+  }
+
+  /** A failure that this side found, as the error that the sandbox's users meet. */
+  failure(/** @type {import('./binding.cjs').BindingError} */ error) {
+    return this.#makeError(error);
   }
 
   #request(prepared, trace) {
@@ -164,7 +194,7 @@ export class Engine {
       try {
         await sdk.sendStop(options.client, request);
       } catch (error) {
-        if (error?.name === 'ResourceNotFoundException') return;
+        if (isGone(error)) return;
         throw this.#makeError(sdk.failure(error, false), undefined, error);
       }
       return;
@@ -174,9 +204,10 @@ export class Engine {
   }
 
   #native() {
-    if (this.#options.client) return nativeOf(this.#options.client);
-    this.#share ??= acquire(this.#options.connection);
-    return nativeOf(this.#share.client);
+    const { client, connection } = this.#options;
+    if (client) return nativeOf(client, connection.region);
+    this.#share ??= acquire(connection);
+    return nativeOf(this.#share.client, connection.region);
   }
 
   /** Ends every running command as if aborted. */
@@ -185,8 +216,12 @@ export class Engine {
     for (const abort of this.#running) abort();
   }
 
-  /** Waits for the kills under way. */
+  /**
+   * After abortAll(): waits for the kills under way. An abort from inside a callback is met
+   * when that returns, and its kill begins only then: deliveries first.
+   */
   async settleKills() {
+    await Promise.allSettled(this.#deliveries);
     const kills = [...this.#kills];
     await Promise.all(kills.map(kill => kill.whole()));
     for (const kill of kills) this.#kills.delete(kill);
@@ -225,6 +260,11 @@ const traceOf = option => {
   trace ??= import('./trace.js');
   return trace.then(({ traceHeaders }) => traceHeaders(option));
 };
+
+/** Nothing to stop is stopped. */
+function isGone(error) {
+  return error?.name === 'ResourceNotFoundException' || error?.$metadata?.httpStatusCode === 404;
+}
 
 /** Expected failures cross the binding as a message; `RangeError: ` says which class. */
 function buildCommand(spec) {
