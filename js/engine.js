@@ -114,9 +114,8 @@ export class Engine {
         onCutShort: command => this.#kill(command, request, injected),
       }),
     );
-    if (delivered.outcome.kind === 'failed') {
-      throw this.#makeError(delivered.outcome.error, delivered, cause);
-    }
+    const { kind, error } = delivered.outcome;
+    if (kind === 'failed' && error) throw this.#makeError(error, delivered, cause);
     return result(prepared, delivered);
   }
 
@@ -133,8 +132,12 @@ export class Engine {
     }
   }
 
-  /** A failure that this side found, as the error that the sandbox's users meet. */
-  failure(/** @type {import('./binding.cjs').BindingError} */ error) {
+  /**
+   * A failure that this side found, as the error that the sandbox's users meet.
+   *
+   * @param {import('./binding.cjs').BindingError} error
+   */
+  failure(error) {
     return this.#makeError(error);
   }
 
@@ -271,8 +274,8 @@ function buildCommand(spec) {
   try {
     return binding.buildCommand(spec);
   } catch (error) {
-    const [, range, message] = /^(RangeError: )?([^]*)$/.exec(error.message);
-    throw range ? new RangeError(message) : new Error(message);
+    const message = error.message.replace(/^RangeError: /, '');
+    throw message === error.message ? new Error(message) : new RangeError(message);
   }
 }
 

@@ -183,6 +183,7 @@ function callback(name, value) {
   return value;
 }
 
+/** @param {string | false} [value] */
 function shell(value = '/bin/sh') {
   if (value === false) return null;
   if (typeof value !== 'string' || !SHELL.test(value)) {

@@ -41,7 +41,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
   /** @param {import('../index.js').AgentCoreRuntimeSandboxOptions} options */
   constructor(options) {
     const resolved = resolveOptions(options);
-    if (options.requireExistingSession) {
+    if ('requireExistingSession' in options && options.requireExistingSession) {
       throw new Error(`[${NAME}] requireExistingSession is not available in this version`);
     }
     super({
