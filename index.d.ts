@@ -35,8 +35,9 @@ export interface AgentCoreRuntimeSandboxOptions
     | string
     | ((given: { defaultInstructions: string; requestContext?: unknown }) => string);
   /**
-   * Before the first command, runs `/bin/true` until it is answered, through the 409, 424 and
-   * 500 of a cold start, within `commandTimeout`. Default: false.
+   * As part of every start, before `onStart`, runs `/bin/true` until it is answered, through
+   * the 409, 424 and 500 of a cold start, within `commandTimeout`. All who wait share it; it
+   * ends when nobody waits any more. Default: false.
    */
   warmup?: boolean;
 }

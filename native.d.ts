@@ -15,11 +15,12 @@ export interface AwsCredentials {
 export interface AgentCoreRuntimeClientOptions {
   /**
    * AWS region. Default: that of the runtime's ARN, else the AWS chain's (`AWS_REGION`, the
-   * profile). A sandbox refuses one that contradicts its ARN.
+   * profile). A sandbox refuses one that contradicts its ARN, also that of a client it is given.
    */
   region?: string;
   /**
-   * An address to use instead of the service's, such as a local runtime's. Default:
+   * An address to use instead of the service's, `http://…` or `https://…`, such as a local
+   * runtime's. Default:
    * `AWS_ENDPOINT_URL_BEDROCK_AGENTCORE`, `AWS_ENDPOINT_URL`, else the region's.
    */
   endpoint?: string;
@@ -27,7 +28,8 @@ export interface AgentCoreRuntimeClientOptions {
   profile?: string;
   /**
    * Credentials, or an async function that gives them: called once for all sandboxes that
-   * share it, and again when they near their expiration. Default: the AWS chain.
+   * share it (of a shared client without a region: once per region), and again when they near
+   * their expiration. Default: the AWS chain.
    */
   credentials?: AwsCredentials | (() => AwsCredentials | Promise<AwsCredentials>);
   /**
@@ -129,7 +131,7 @@ export interface AgentCoreRuntimeSandboxOptions extends AgentCoreRuntimeOptions 
 export interface ExecuteCommandOptions {
   /** Milliseconds, rounded up to seconds; more than 0, at most 3,600,000. Default: `commandTimeout`. */
   timeout?: number;
-  /** Variables of this command, over those of the sandbox. */
+  /** Variables of this command, over those of the sandbox; `undefined` takes one away. */
   env?: Record<string, string | undefined>;
   /** Directory of this command; a relative one lies under `workingDirectory`. */
   cwd?: string;

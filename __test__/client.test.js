@@ -1,7 +1,7 @@
 /** The native client that several sandboxes are given. */
 import { expect, it } from 'vitest';
 import { AgentCoreRuntimeClient, AgentCoreRuntimeSandbox } from '../index.js';
-import { answering, credentials, localRuntime, wireSandbox } from './support/sandboxes.js';
+import { ARN, answering, credentials, localRuntime, wireSandbox } from './support/sandboxes.js';
 import { stdout } from './support/wire.js';
 
 it('serves several sandboxes, whose destroy does not end it', async () => {
@@ -20,6 +20,32 @@ it('refuses credentials that are none, without naming them', () => {
   expect(() => new AgentCoreRuntimeClient({ credentials: { secretAccessKey: 'do-not-tell' } })).toThrow(
     /^\[AgentCoreRuntimeSandbox\] credentials must be an object with accessKeyId and secretAccessKey/,
   );
+});
+
+it('without a region of its own goes where the ARN says', async () => {
+  const { agentRuntimeArn, endpoint, credentials: given } = await localRuntime();
+  const client = new AgentCoreRuntimeClient({ endpoint, credentials: given });
+  const sandbox = new AgentCoreRuntimeSandbox({ agentRuntimeArn, client });
+  expect((await sandbox.executeCommand('echo there')).stdout).toBe('there\n');
+});
+
+it('a function that gives nothing is named, not sent', async () => {
+  const none = { agentRuntimeArn: ARN, endpoint: 'http://127.0.0.1:9', maxAttempts: 1 };
+  for (const given of [undefined, '', 7]) {
+    const sandbox = new AgentCoreRuntimeSandbox({ ...none, bearerToken: async () => given });
+    await expect(sandbox.executeCommand('true')).rejects.toMatchObject({
+      code: 'BEARER_TOKEN_MISSING',
+      message: /the bearerToken function gave no token/,
+      mayHaveRun: false,
+    });
+  }
+  for (const given of [undefined, {}, { accessKeyId: 'a', secretAccessKey: 770_077 }]) {
+    const sandbox = new AgentCoreRuntimeSandbox({ ...none, credentials: async () => given });
+    const error = await sandbox.executeCommand('true').catch(thrown => thrown);
+    expect(error).toMatchObject({ code: 'CREDENTIALS_MISSING', mayHaveRun: false });
+    expect(error.message).toContain('the credentials function gave no accessKeyId and secretAccessKey');
+    expect(error.message).not.toContain('770077');
+  }
 });
 
 it('a destroyed sandbox gives its share back, and its sibling works on', async () => {

@@ -76,6 +76,18 @@ describe('what is sent', () => {
     expect(sentText(client)).toBe('A=1 B=3 GH_TOKEN=tok_1 x');
   });
 
+  it('takes a variable of setEnv away with undefined', async () => {
+    const { client, sandbox } = injectedSandbox([ended()], { env: { A: '1', B: '2' } });
+    await sandbox.executeCommand('x', [], { env: { A: undefined } });
+    expect(sentText(client)).toBe('B=2 x');
+  });
+
+  it('loses no variable to a name that JavaScript has a use for', async () => {
+    const { client, sandbox } = injectedSandbox([ended()]);
+    await sandbox.executeCommand('x', [], { env: JSON.parse('{"__proto__":"1","constructor":"2"}') });
+    expect(sentText(client)).toBe('__proto__=1 constructor=2 x');
+  });
+
   it('sends a stop with exactly this input, and never destroys the client', async () => {
     const { client, sandbox } = injectedSandbox([], { stopClientToken: 'token-of-the-caller' });
     await sandbox.stopRuntimeSession();

@@ -53,6 +53,18 @@ describe('construction', () => {
     expect((await sandbox.executeCommand('x')).command).toBe('nice x');
   });
 
+  it('keeps its session where a subclass has an id of its own', async () => {
+    const { client } = injectedSandbox();
+    class Mine extends AgentCoreRuntimeSandbox {
+      id = 'mine';
+    }
+    const sandbox = new Mine({ agentRuntimeArn: ARN, runtimeSessionId: SESSION, client });
+    await sandbox.executeCommand('x');
+    expect(client.sent[0].command.input.runtimeSessionId).toBe(SESSION);
+    expect(sandbox.runtimeSessionId).toBe(SESSION);
+    expect((await sandbox.getInfo()).metadata.runtimeSessionId).toBe(SESSION);
+  });
+
   it('is one class for import and require', () => {
     const output = execFileSync(process.execPath, [
       '--no-warnings',
@@ -100,16 +112,6 @@ describe('start', () => {
     const result = await sandbox.executeCommand('x', [], { abortSignal: AbortSignal.timeout(20) });
     expect(result).toMatchObject({ killed: true, exitCode: 137 });
     expect(client.sent).toHaveLength(0);
-  });
-
-  it('with warmup runs /bin/true until it is answered', async () => {
-    const { sandbox, runtime } = await localSandbox({ warmup: true });
-    runtime.inject({ kind: 'status', status: 424, errorType: 'RuntimeClientError', message: 'cold' });
-    runtime.inject({ kind: 'status', status: 500, errorType: 'InternalServerException' });
-    expect((await sandbox.executeCommand('echo warm')).stdout).toBe('warm\n');
-    const { commands, records } = runtime.requests();
-    expect(commands).toBe(4);
-    expect(records[0].command).toContain('/bin/true');
   });
 });
 
@@ -163,6 +165,55 @@ describe('stop and destroy', () => {
     await sandbox._destroy();
     await expect(sandbox.executeCommand('x')).rejects.toThrow(`Sandbox is not ready: ${SESSION}`);
     expect(client.sent).toHaveLength(0);
+  });
+
+  it('destroy waits for the kill, also when a callback calls it', async () => {
+    const { sandbox, runtime } = await localSandbox();
+    let left;
+    const result = await sandbox.executeCommand('echo begun; sleep 300', [], {
+      onStdout: async () => {
+        await sandbox.destroy();
+        left = runtime.sessions()[0].runningCommands;
+      },
+    });
+    expect(result).toMatchObject({ killed: true, stdout: 'begun\n' });
+    await expect.poll(() => left).toBe(0);
+  });
+
+  it('a command that waits for the start ends with stop and destroy', async () => {
+    for (const method of ['_stop', '_destroy']) {
+      let started;
+      const { client, sandbox } = injectedSandbox(undefined, {
+        onStart: () => new Promise(resolve => {
+          started = resolve;
+        }),
+      });
+      const waiting = sandbox.executeCommand('x');
+      await vi.waitFor(() => expect(started).toBeDefined());
+      const ending = sandbox[method]();
+      started();
+      expect(await waiting).toMatchObject({ killed: true, exitCode: 137 });
+      await ending;
+      expect(client.sent).toHaveLength(0);
+    }
+  });
+
+  it('what destroy closed cannot be started again', async () => {
+    const onStart = vi.fn();
+    const { client, sandbox } = injectedSandbox([], { stopSessionOnLifecycle: true, onStart });
+    await sandbox._start();
+    client.send = () => Promise.reject(new Error('no'));
+    await expect(sandbox._destroy()).rejects.toBeInstanceOf(AgentCoreError);
+    await expect(sandbox.start()).rejects.toBeInstanceOf(SandboxNotReadyError);
+    expect(onStart).toHaveBeenCalledTimes(1);
+  });
+
+  it('a session that is gone counts as stopped, whatever an injected client calls that', async () => {
+    for (const gone of [{ name: 'ResourceNotFoundException' }, { name: 'Odd', $metadata: { httpStatusCode: 404 } }]) {
+      const { client, sandbox } = injectedSandbox([]);
+      client.send = () => Promise.reject(Object.assign(new Error('gone'), gone));
+      await sandbox.stopRuntimeSession();
+    }
   });
 
   it('a second destroy after a failed stop retries only the stop', async () => {
@@ -224,10 +275,20 @@ describe('what it says of itself', () => {
     const of = instructions =>
       new AgentCoreRuntimeSandbox({ agentRuntimeArn: ARN, instructions }).getInstructions({ requestContext: 'c' });
     const text = of(undefined);
-    for (const part of ['one-shot and non-interactive', 'no persistent shell', 'Background process', 'mounts', 'container image']) {
-      expect(text).toContain(part);
-    }
-    expect(text).toContain('AgentCore Code Interpreter is a separate service and is not part of this runtime sandbox.');
+    expect(text).toBe(
+      [
+        'AWS Bedrock AgentCore Runtime sandbox.',
+        'Commands run in the container of an AgentCore Runtime session.',
+        'Output streams while a command runs.',
+        'Limits:',
+        '- Commands are one-shot and non-interactive: there is no stdin.',
+        '- There is no persistent shell between commands: pass cwd and env with each; files stay.',
+        '- Background process management is not exposed.',
+        '- Filesystem mounts are not exposed.',
+        '- Tools such as git, npm, Python or Node must exist in the container image.',
+        '- AgentCore Code Interpreter is a separate service and is not part of this runtime sandbox.',
+      ].join('\n'),
+    );
     expect(of('mine')).toBe('mine');
     expect(of('')).toBe('');
     expect(of(({ defaultInstructions, requestContext }) => `${requestContext}: ${defaultInstructions}`)).toBe(`c: ${text}`);

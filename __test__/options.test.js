@@ -1,6 +1,6 @@
 /** Bad input: the class and the text of each error, before any request. */
 import { describe, expect, it } from 'vitest';
-import { AgentCoreRuntimeSandbox, runtimeSessionIdFrom } from '../index.js';
+import { AgentCoreRuntimeClient, AgentCoreRuntimeSandbox, runtimeSessionIdFrom } from '../index.js';
 import { ARN, SESSION, injectedSandbox } from './support/sandboxes.js';
 
 describe('the constructor refuses', () => {
@@ -17,6 +17,17 @@ describe('the constructor refuses', () => {
     [{ agentRuntimeArn: ARN, workingDirectory: 'app' }, RangeError, 'workingDirectory must be an absolute path'],
     [{ agentRuntimeArn: ARN, workingDirectory: '~' }, RangeError, '"~" and variables are not expanded'],
     [{ agentRuntimeArn: ARN, client: {} }, TypeError, 'client must be'],
+    [{ agentRuntimeArn: ARN, client: { close() {} } }, TypeError, 'client must be'],
+    [{ agentRuntimeArn: ARN, runtimeSessionId: 'short', client: new AgentCoreRuntimeClient() }, RangeError, 'runtimeSessionId must be 33 to 256 characters long, not 5'],
+    [{ agentRuntimeArn: ARN, client: new AgentCoreRuntimeClient({ region: 'eu-west-1' }) }, RangeError, 'region eu-west-1 contradicts agentRuntimeArn, which is in us-west-2'],
+    [{ agentRuntimeArn: ARN, region: '' }, RangeError, 'region must not be empty'],
+    [{ agentRuntimeArn: ARN, profile: '' }, RangeError, 'profile must not be empty'],
+    [{ agentRuntimeArn: ARN, endpoint: '' }, RangeError, 'endpoint must be an address that begins with http:// or https://'],
+    [{ agentRuntimeArn: ARN, endpoint: 'localhost:8080' }, RangeError, 'endpoint must be an address that begins with'],
+    [{ agentRuntimeArn: ARN, endpoint: 'ftp://host' }, RangeError, 'endpoint must be an address that begins with'],
+    [{ agentRuntimeArn: ARN, endpoint: 'http://' }, RangeError, 'endpoint must be an address that begins with'],
+    [{ agentRuntimeArn: ARN, credentials: { accessKeyId: 'a', secretAccessKey: '' } }, TypeError, 'credentials must be an object with'],
+    [{ agentRuntimeArn: ARN, credentials: { accessKeyId: 'a', secretAccessKey: 'b', sessionToken: 7 } }, TypeError, 'credentials must be an object with'],
     [{ agentRuntimeArn: ARN, credentials: { accessKeyId: 'a' } }, TypeError, 'credentials must be an object with'],
     [{ agentRuntimeArn: ARN, bearerToken: '' }, TypeError, 'bearerToken must be'],
     [{ agentRuntimeArn: ARN, maxAttempts: 0 }, RangeError, 'maxAttempts must be an integer'],
@@ -84,7 +95,17 @@ describe('executeCommand refuses, without a request,', () => {
     expect(thrown.message).toBe(text);
     expect(thrown.message).not.toContain('secret');
     expect(client.sent).toHaveLength(0);
-    expect(sandbox.status).toBe(text.includes('NUL') ? 'running' : 'pending');
+    expect(sandbox.status).toBe('pending');
+  });
+
+  it('and without a hook, which could make one', async () => {
+    for (const command of ['a\0b', 'x'.repeat(65_537)]) {
+      const { client, sandbox } = injectedSandbox(undefined, {
+        onStart: ({ sandbox: self }) => self.executeCommand('of the hook'),
+      });
+      await expect(sandbox.executeCommand(command)).rejects.toThrow(RangeError);
+      expect(client.sent).toHaveLength(0);
+    }
   });
 
   it('more than 65,536 bytes on the wire', async () => {

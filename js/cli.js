@@ -19,6 +19,18 @@ Options of exec:
 exec prints the command's output as it comes and ends with its exit code; 70 means that it is not
 known how the command ended.`;
 
+const EXEC_OPTIONS = /** @satisfies {import('node:util').ParseArgsConfig['options']} */ ({
+  arn: { type: 'string' },
+  session: { type: 'string' },
+  qualifier: { type: 'string' },
+  region: { type: 'string' },
+  endpoint: { type: 'string' },
+  profile: { type: 'string' },
+  cwd: { type: 'string' },
+  timeout: { type: 'string' },
+  stop: { type: 'boolean' },
+});
+
 const [task, ...rest] = process.argv.slice(2);
 
 try {
@@ -51,21 +63,10 @@ async function main() {
 }
 
 async function exec() {
-  const text = { type: 'string' };
   const { values, positionals } = parseArgs({
     args: rest,
     allowPositionals: true,
-    options: {
-      arn: text,
-      session: text,
-      qualifier: text,
-      region: text,
-      endpoint: text,
-      profile: text,
-      cwd: text,
-      timeout: text,
-      stop: { type: 'boolean' },
-    },
+    options: EXEC_OPTIONS,
   });
   const [command, ...args] = positionals;
   if (command === undefined) {
@@ -73,7 +74,7 @@ async function exec() {
     return 64;
   }
   const sandbox = new AgentCoreRuntimeSandbox({
-    agentRuntimeArn: values.arn ?? process.env.AGENTCORE_RUNTIME_ARN,
+    agentRuntimeArn: values.arn ?? process.env.AGENTCORE_RUNTIME_ARN ?? '',
     runtimeSessionId: values.session,
     qualifier: values.qualifier,
     region: values.region,

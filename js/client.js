@@ -3,51 +3,84 @@
  * for all sandboxes that have the same.
  */
 import binding from './addon.js';
-import { bearerToken, credentials, optionalText } from './options.js';
+import { areCredentials, isFilled, resolveConnection } from './connection.js';
 
 const { BindingClient } = binding;
-const CLOSED = Symbol('closed');
 const NATIVE = Symbol.for('mastra-agentcore.native-client');
+
+/**
+ * @typedef {InstanceType<typeof BindingClient>} NativeClient
+ * @typedef {import('../native.js').AgentCoreRuntimeClientOptions} ConnectionOptions
+ * @typedef {import('../native.js').AwsCredentials} AwsCredentials
+ * @typedef {ReturnType<typeof resolveConnection>} Connection
+ */
 
 /** A client that several sandboxes may be given. */
 export class AgentCoreRuntimeClient {
-  /** @type {InstanceType<typeof BindingClient> | typeof CLOSED | undefined} */
-  #native;
   #connection;
+  /**
+   * By region: without one of its own, a client goes where each sandbox's ARN says.
+   *
+   * @type {Map<string | undefined, NativeClient>}
+   */
+  #natives = new Map();
+  #closed = false;
 
-  /** @param {import('../index.js').AgentCoreRuntimeClientOptions} [options] */
+  /** @param {ConnectionOptions} [options] */
   constructor(options = {}) {
-    this.#connection = {
-      region: optionalText('region', options.region),
-      endpoint: optionalText('endpoint', options.endpoint),
-      profile: optionalText('profile', options.profile),
-      credentials: credentials(options.credentials),
-      bearerToken: bearerToken(options.bearerToken),
+    this.#connection = resolveConnection(options);
+  }
+
+  /** Not for users: the region it was given, and a native client, made on first use. */
+  get [NATIVE]() {
+    return {
+      region: this.#connection.region,
+      /** @param {string | undefined} region */
+      in: region => this.#in(region),
     };
   }
 
-  /** Made on first use. Not for users. */
-  get [NATIVE]() {
-    if (this.#native === CLOSED) {
+  /** @param {string | undefined} fallback */
+  #in(fallback) {
+    if (this.#closed) {
       throw new Error('[AgentCoreRuntimeSandbox] the AgentCoreRuntimeClient is closed');
     }
-    this.#native ??= new BindingClient(bindingConfig(this.#connection));
-    return this.#native;
+    const region = this.#connection.region ?? fallback;
+    let native = this.#natives.get(region);
+    if (!native) {
+      native = new BindingClient(bindingConfig({ ...this.#connection, region }));
+      this.#natives.set(region, native);
+    }
+    return native;
   }
 
   /** Ends the client. Running commands go on; new ones are refused. */
   close() {
-    this.#native = CLOSED;
+    this.#closed = true;
+    this.#natives.clear();
   }
 }
 
-/** @returns {InstanceType<typeof BindingClient>} */
-export function nativeOf(client) {
-  return client[NATIVE];
+/**
+ * @param {AgentCoreRuntimeClient} client
+ * @param {string | undefined} region where the runtime is, for a client that has no region
+ * @returns {NativeClient}
+ */
+export function nativeOf(client, region) {
+  return client[NATIVE].in(region);
 }
 
+/** @param {AgentCoreRuntimeClient} client */
+export function regionOf(client) {
+  return client[NATIVE].region;
+}
+
+/**
+ * @param {unknown} client
+ * @returns {client is AgentCoreRuntimeClient}
+ */
 export function isNativeClient(client) {
-  return client !== undefined && NATIVE in client;
+  return typeof client === 'object' && client !== null && NATIVE in client;
 }
 
 /** @type {Map<string, { client: AgentCoreRuntimeClient, users: number }>} */
@@ -56,15 +89,18 @@ const shared = new Map();
 const identities = new WeakMap();
 let lastIdentity = 0;
 
+/** @param {unknown} value */
 function identity(value) {
   if (typeof value !== 'function') return value ?? null;
   if (!identities.has(value)) identities.set(value, ++lastIdentity);
-  return `function ${identities.get(value)}`;
+  // Wrapped, so that no text can be mistaken for it.
+  return { function: identities.get(value) };
 }
 
 /**
  * Takes a share in the client of a configuration.
  *
+ * @param {Connection} connection
  * @returns {{ client: AgentCoreRuntimeClient, release: () => void }}
  */
 export function acquire(connection) {
@@ -96,36 +132,58 @@ export function acquire(connection) {
   };
 }
 
-function bindingConfig({ region, endpoint, profile, credentials: given, bearerToken: token }) {
+/** @param {Connection} connection */
+function bindingConfig({ region, endpoint, profile, credentials, bearerToken }) {
   return {
     region,
     endpoint,
     profile,
-    ...(typeof given === 'function'
-      ? { credentialsProvider: asData(given, bindingCredentials) }
-      : given && { credentials: bindingCredentials(given) }),
-    ...(typeof token === 'function'
-      ? { bearerTokenProvider: asData(token, String) }
-      : { bearerToken: token }),
-    caFiles: [process.env.AWS_CA_BUNDLE, process.env.NODE_EXTRA_CA_CERTS].filter(Boolean),
+    ...(typeof credentials === 'function'
+      ? { credentialsProvider: asData(credentials, givenCredentials) }
+      : credentials && { credentials: bindingCredentials(credentials) }),
+    ...(typeof bearerToken === 'function'
+      ? { bearerTokenProvider: asData(bearerToken, givenToken) }
+      : { bearerToken }),
+    caFiles: [process.env.AWS_CA_BUNDLE, process.env.NODE_EXTRA_CA_CERTS].filter(isFilled),
   };
 }
 
+/** @param {AwsCredentials} credentials */
 function bindingCredentials({ accessKeyId, secretAccessKey, sessionToken, expiration }) {
   const at = expiration === undefined || expiration === null ? NaN : Number(new Date(expiration));
   return {
     accessKeyId,
     secretAccessKey,
-    sessionToken,
+    sessionToken: sessionToken || undefined,
     ...(Number.isFinite(at) && { expiration: at }),
   };
 }
 
-/** What a user's function throws crosses as data: a throw would end the process. */
-function asData(ask, convert) {
+/** @param {unknown} given */
+function givenCredentials(given) {
+  if (!areCredentials(given)) {
+    throw new TypeError('the credentials function gave no accessKeyId and secretAccessKey');
+  }
+  return bindingCredentials(given);
+}
+
+/** @param {unknown} given */
+function givenToken(given) {
+  if (!isFilled(given)) throw new TypeError('the bearerToken function gave no token');
+  return given;
+}
+
+/**
+ * What a user's function throws crosses as data: a throw would end the process.
+ *
+ * @template T
+ * @param {() => unknown} ask
+ * @param {(given: unknown) => T} check
+ */
+function asData(ask, check) {
   return async () => {
     try {
-      return { ok: convert(await ask()) };
+      return { ok: check(await ask()) };
     } catch (error) {
       return { error: error instanceof Error ? error.message : String(error) };
     }

@@ -16,8 +16,18 @@ export class Engine {
   #options;
   #runtimeSessionId;
   #makeError;
-  /** Each ends a running command as its own signal would. */
+  /**
+   * Each ends a running command as its own signal would.
+   *
+   * @type {Set<() => void>}
+   */
   #running = new Set();
+  /**
+   * The deliveries of running commands.
+   *
+   * @type {Set<Promise<unknown>>}
+   */
+  #deliveries = new Set();
   /** Counts the calls of abortAll(), for commands that are on their way to running. */
   #aborts = 0;
   #kills = new Set();
@@ -45,13 +55,13 @@ export class Engine {
   prepare(checked, overlay, workingDirectory) {
     const { shell, killOnAbort } = this.#options;
     const marker = shell && killOnAbort ? binding.randomUuid() : undefined;
-    const env = { ...checkEnv(overlay), ...checked.env };
+    const env = Object.entries({ ...checkEnv(overlay), ...checked.env });
     const text = buildCommand({
       command: checked.command,
       args: checked.args ?? undefined,
       cwd: checked.cwd,
       workingDirectory,
-      env: Object.entries(env),
+      env: env.filter(([, value]) => value !== undefined),
       shell: shell ?? undefined,
       marker,
     });
@@ -95,17 +105,40 @@ export class Engine {
           return command;
         }
       : wake => this.#native().execute(request, wake);
-    const delivered = await deliver(start, {
-      onStdout: prepared.onStdout,
-      onStderr: prepared.onStderr,
-      signal,
-      running: this.#running,
-      onCutShort: command => this.#kill(command, request, injected),
-    });
-    if (delivered.outcome.kind === 'failed') {
-      throw this.#makeError(delivered.outcome.error, delivered, cause);
-    }
+    const delivered = await this.#tracked(
+      deliver(start, {
+        onStdout: prepared.onStdout,
+        onStderr: prepared.onStderr,
+        signal,
+        running: this.#running,
+        onCutShort: command => this.#kill(command, request, injected),
+      }),
+    );
+    const { kind, error } = delivered.outcome;
+    if (kind === 'failed' && error) throw this.#makeError(error, delivered, cause);
     return result(prepared, delivered);
+  }
+
+  /**
+   * @template T
+   * @param {Promise<T>} delivery
+   */
+  async #tracked(delivery) {
+    this.#deliveries.add(delivery);
+    try {
+      return await delivery;
+    } finally {
+      this.#deliveries.delete(delivery);
+    }
+  }
+
+  /**
+   * A failure that this side found, as the error that the sandbox's users meet.
+   *
+   * @param {import('./binding.cjs').BindingError} error
+   */
+  failure(error) {
+    return this.#makeError(error);
   }
 
   #request(prepared, trace) {
@@ -164,7 +197,7 @@ export class Engine {
       try {
         await sdk.sendStop(options.client, request);
       } catch (error) {
-        if (error?.name === 'ResourceNotFoundException') return;
+        if (isGone(error)) return;
         throw this.#makeError(sdk.failure(error, false), undefined, error);
       }
       return;
@@ -174,9 +207,10 @@ export class Engine {
   }
 
   #native() {
-    if (this.#options.client) return nativeOf(this.#options.client);
-    this.#share ??= acquire(this.#options.connection);
-    return nativeOf(this.#share.client);
+    const { client, connection } = this.#options;
+    if (client) return nativeOf(client, connection.region);
+    this.#share ??= acquire(connection);
+    return nativeOf(this.#share.client, connection.region);
   }
 
   /** Ends every running command as if aborted. */
@@ -185,8 +219,12 @@ export class Engine {
     for (const abort of this.#running) abort();
   }
 
-  /** Waits for the kills under way. */
+  /**
+   * After abortAll(): waits for the kills under way. An abort from inside a callback is met
+   * when that returns, and its kill begins only then: deliveries first.
+   */
   async settleKills() {
+    await Promise.allSettled(this.#deliveries);
     const kills = [...this.#kills];
     await Promise.all(kills.map(kill => kill.whole()));
     for (const kill of kills) this.#kills.delete(kill);
@@ -226,13 +264,18 @@ const traceOf = option => {
   return trace.then(({ traceHeaders }) => traceHeaders(option));
 };
 
+/** Nothing to stop is stopped. */
+function isGone(error) {
+  return error?.name === 'ResourceNotFoundException' || error?.$metadata?.httpStatusCode === 404;
+}
+
 /** Expected failures cross the binding as a message; `RangeError: ` says which class. */
 function buildCommand(spec) {
   try {
     return binding.buildCommand(spec);
   } catch (error) {
-    const [, range, message] = /^(RangeError: )?([^]*)$/.exec(error.message);
-    throw range ? new RangeError(message) : new Error(message);
+    const message = error.message.replace(/^RangeError: /, '');
+    throw message === error.message ? new Error(message) : new RangeError(message);
   }
 }
 

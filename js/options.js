@@ -4,7 +4,10 @@
  * Everything wrong is refused here, before any request, with an error that names the option.
  */
 
-const LABEL = '[AgentCoreRuntimeSandbox]';
+import { LABEL, kind, optionalText, text } from './check.js';
+import { isNativeClient, regionOf } from './client.js';
+import { resolveConnection } from './connection.js';
+
 const MAX_TIMEOUT_SECONDS = 3600;
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SHELL = /^\/[A-Za-z0-9._/-]+$/;
@@ -34,20 +37,14 @@ export function resolveOptions(options) {
     workingDirectory: workingDirectory(options.workingDirectory),
     client: client(options.client),
     trace: options.trace,
-    connection: {
-      region: optionalText('region', options.region),
-      endpoint: optionalText('endpoint', options.endpoint),
-      profile: optionalText('profile', options.profile),
-      credentials: credentials(options.credentials),
-      bearerToken: bearerToken(options.bearerToken),
-    },
+    connection: resolveConnection(options),
   };
-  if (!resolved.client) checkOwnClient(resolved);
+  if (!resolved.client || isNativeClient(resolved.client)) checkOwnClient(resolved);
   return resolved;
 }
 
 /** What the service would refuse is refused at once; an injected client may know better. */
-function checkOwnClient({ agentRuntimeArn, runtimeSessionId, accountId, connection }) {
+function checkOwnClient({ agentRuntimeArn, runtimeSessionId, accountId, client: shared, connection }) {
   const arn = /^arn:[^:]+:[^:]+:([^:]*):/.exec(agentRuntimeArn);
   if (agentRuntimeArn.startsWith('arn:') && !arn) {
     throw new RangeError(`${LABEL} agentRuntimeArn is not an ARN: ${agentRuntimeArn}`);
@@ -61,9 +58,10 @@ function checkOwnClient({ agentRuntimeArn, runtimeSessionId, accountId, connecti
     throw new RangeError(`${LABEL} accountId must be the 12 digits of an AWS account`);
   }
   const arnRegion = arn?.[1] || undefined;
-  if (connection.region && arnRegion && connection.region !== arnRegion) {
+  for (const region of [connection.region, shared && regionOf(shared)]) {
+    if (!region || !arnRegion || region === arnRegion) continue;
     throw new RangeError(
-      `${LABEL} region ${connection.region} contradicts agentRuntimeArn, which is in ${arnRegion}`,
+      `${LABEL} region ${region} contradicts agentRuntimeArn, which is in ${arnRegion}`,
     );
   }
   connection.region ??= arnRegion;
@@ -120,16 +118,20 @@ export function checkCommand(command, args, options, sandbox) {
 }
 
 /**
- * Checks variables; those that are `undefined` are left out.
+ * Checks variables. Those that are `undefined` stay: laid over others, they take them away.
  *
  * @param {Record<string, string | undefined> | undefined} env
- * @returns {Record<string, string>}
+ * @returns {Record<string, string | undefined>}
  */
 export function checkEnv(env) {
-  /** @type {Record<string, string>} */
-  const checked = {};
+  // Without a prototype, or `__proto__` would be no name of a variable.
+  /** @type {Record<string, string | undefined>} */
+  const checked = Object.create(null);
   for (const [name, value] of Object.entries(env ?? {})) {
-    if (value === undefined) continue;
+    if (value === undefined) {
+      checked[name] = undefined;
+      continue;
+    }
     if (!ENV_NAME.test(name)) {
       throw new Error(`Invalid environment variable name for AgentCore Runtime command: ${name}`);
     }
@@ -181,6 +183,7 @@ function callback(name, value) {
   return value;
 }
 
+/** @param {string | false} [value] */
 function shell(value = '/bin/sh') {
   if (value === false) return null;
   if (typeof value !== 'string' || !SHELL.test(value)) {
@@ -211,40 +214,10 @@ function workingDirectory(value) {
 
 function client(value) {
   if (value === undefined || value === null) return undefined;
-  if (typeof value.send !== 'function' && typeof value.close !== 'function') {
+  if (!isNativeClient(value) && typeof value.send !== 'function') {
     throw new TypeError(
       `${LABEL} client must be an AgentCoreRuntimeClient or an AWS SDK client with send and destroy`,
     );
-  }
-  return value;
-}
-
-/** Credentials are never named in an error. */
-export function credentials(value) {
-  if (value === undefined || value === null || typeof value === 'function') return value ?? undefined;
-  if (typeof value.accessKeyId !== 'string' || typeof value.secretAccessKey !== 'string') {
-    throw new TypeError(
-      `${LABEL} credentials must be an object with accessKeyId and secretAccessKey, or a function that returns one`,
-    );
-  }
-  return value;
-}
-
-export function bearerToken(value) {
-  if (value === undefined || value === null || typeof value === 'function') return value ?? undefined;
-  if (typeof value !== 'string' || value === '') {
-    throw new TypeError(`${LABEL} bearerToken must be a string, or a function that returns one`);
-  }
-  return value;
-}
-
-export function optionalText(name, value) {
-  return value === undefined || value === null ? undefined : text(name, value);
-}
-
-function text(name, value) {
-  if (typeof value !== 'string') {
-    throw new TypeError(`${LABEL} ${name} must be a string, not ${kind(value)}`);
   }
   return value;
 }
@@ -256,8 +229,4 @@ function wellFormed(what, value) {
       `AgentCore Runtime command must not contain a lone surrogate (in ${what})`,
     );
   }
-}
-
-function kind(value) {
-  return value === null ? 'null' : typeof value;
 }

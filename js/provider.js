@@ -2,7 +2,7 @@
 import { AgentCoreRuntimeSandbox } from './sandbox.js';
 
 export const agentCoreRuntimeSandboxProvider = {
-  id: 'agentcore',
+  id: /** @type {const} */ ('agentcore'),
   name: 'AgentCore Runtime Sandbox',
   description: 'AWS Bedrock AgentCore Runtime command execution sandbox',
   configSchema: {

@@ -9,20 +9,28 @@ import { Engine } from './engine.js';
 import { instructions } from './instructions.js';
 import { checkCommand, resolveOptions } from './options.js';
 import { subscribe } from './signals.js';
+import { Warmup, WarmupCancelled } from './warmup.js';
 
 const NAME = 'AgentCoreRuntimeSandbox';
 
 export class AgentCoreRuntimeSandbox extends MastraSandbox {
   name = NAME;
   provider = 'agentcore';
+  /** @type {import('@mastra/core/workspace').ProviderStatus} */
   status = 'pending';
+  #runtimeSessionId;
   #options;
   #instructions;
   #stopSessionOnLifecycle;
-  #warmup;
-  /** @type {Promise<void> | undefined} */
-  #warm;
   #engine;
+  /** @type {Warmup | undefined} */
+  #warmup;
+  /** How many wait for the start. */
+  #waiting = 0;
+  /** Set while a command asks for the start: it may stop waiting, others never do. */
+  #impatient = false;
+  /** Counts what ends running commands: those that wait for the start end with it. */
+  #ends = 0;
   #createdAt = new Date();
   /** @type {Date | undefined} */
   #lastUsedAt;
@@ -33,7 +41,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
   /** @param {import('../index.js').AgentCoreRuntimeSandboxOptions} options */
   constructor(options) {
     const resolved = resolveOptions(options);
-    if (options.requireExistingSession) {
+    if ('requireExistingSession' in options && options.requireExistingSession) {
       throw new Error(`[${NAME}] requireExistingSession is not available in this version`);
     }
     super({
@@ -47,36 +55,60 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     this.#options = resolved;
     this.#instructions = options.instructions;
     this.#stopSessionOnLifecycle = options.stopSessionOnLifecycle ?? false;
-    this.#warmup = options.warmup ?? false;
-    this.id = resolved.runtimeSessionId ?? binding.randomUuid();
+    this.#runtimeSessionId = resolved.runtimeSessionId ?? binding.randomUuid();
+    this.id = this.#runtimeSessionId;
     this.#engine = new Engine(
       resolved,
-      this.id,
+      this.#runtimeSessionId,
       (failure, output, cause) => new AgentCoreError(failure, output, cause),
     );
+    if (options.warmup) this.#warmup = new Warmup(this.#engine, resolved);
   }
 
   get runtimeSessionId() {
-    return this.id;
+    return this.#runtimeSessionId;
   }
 
   get agentRuntimeArn() {
     return this.#options.agentRuntimeArn;
   }
 
-  async start() {}
+  /** Makes no request, but with `warmup`. Its outcome is unknown. */
+  async start() {
+    this.#refuseIfClosed();
+    await this.#warmup?.run();
+  }
 
+  /** @param {any} [options] the base class's own */
+  async _start(options) {
+    if (this.#impatient) return super._start(options);
+    this.#waiting += 1;
+    try {
+      return await super._start(options);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /**
+   * @param {string} command
+   * @param {string[]} [args]
+   * @param {import('@mastra/core/workspace').ExecuteCommandOptions} [options]
+   */
   async executeCommand(command, args, options) {
     this.#refuseIfClosed();
     const checked = checkCommand(command, args, options, this.#options);
     const { signal } = checked;
-    const running = signal?.aborted || !(await this.#running(signal));
-    if (running) return this.#engine.aborted(this.#prepare(checked));
+    // A start may run hooks, which may run commands: what can be refused is refused before.
+    if (this.status !== 'running') this.#engine.prepare(checked, {}, this.workingDirectory);
+    if (signal?.aborted || !(await this.#running(signal))) {
+      return this.#engine.aborted(this.#prepare(checked));
+    }
     this.#refuseIfClosed();
     const prepared = this.#prepare(checked);
     if (signal?.aborted) return this.#engine.aborted(prepared);
     this.logger.debug(`[${NAME}] Executing command`, {
-      runtimeSessionId: this.id,
+      runtimeSessionId: this.#runtimeSessionId,
       command: prepared.logged,
       timeoutSeconds: prepared.timeoutSeconds,
     });
@@ -91,48 +123,56 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     return this.#engine.prepare(checked, this.getEnv(), this.workingDirectory);
   }
 
-  /** @returns {Promise<boolean>} false when the signal came first */
+  /**
+   * Waits for the start, no longer than until the signal.
+   *
+   * @param {AbortSignal | undefined} signal
+   * @returns {Promise<boolean>} false when the signal, stop() or destroy() came first
+   */
   async #running(signal) {
-    const ready = this.ensureRunning().then(() => this.#warmUp(signal));
-    if (!signal) {
-      await ready;
-      return true;
-    }
+    this.#waiting += 1;
+    const started = this.#untilStarted(signal);
+    // A start that fails after the abort has nobody to tell.
+    started.catch(() => {});
     let unsubscribe = () => {};
     const aborted = new Promise(resolve => {
       unsubscribe = subscribe(signal, () => resolve(false));
     });
     try {
-      return await Promise.race([ready.then(() => true), aborted]);
+      return await Promise.race([started, aborted]);
     } finally {
       unsubscribe();
-      // A start that fails after the abort has nobody to tell.
-      ready.catch(() => {});
+      this.#leave();
     }
   }
 
-  /** With `warmup`, runs `/bin/true` once, until it is answered. */
-  async #warmUp(signal) {
-    if (!this.#warmup) return;
-    this.#warm ??= this.#untilAnswered(signal).catch(error => {
-      this.#warm = undefined;
-      throw error;
-    });
-    await this.#warm;
+  /** Without anyone who waits for the start, nobody needs its warm-up. */
+  #leave() {
+    this.#waiting -= 1;
+    if (this.#waiting === 0) this.#warmup?.cancel();
   }
 
-  async #untilAnswered(signal) {
-    const deadline = performance.now() + this.#options.commandTimeout;
-    const checked = checkCommand('/bin/true', [], { abortSignal: signal }, this.#options);
-    for (let pause = 200; ; pause = Math.min(pause * 2, 5_000)) {
+  /** @param {AbortSignal | undefined} signal */
+  async #untilStarted(signal) {
+    const ends = this.#ends;
+    for (;;) {
       try {
-        await this.#engine.run(this.#engine.prepare(checked, {}, undefined));
-        return;
+        await this.#ensureRunning();
+        return ends === this.#ends;
       } catch (error) {
-        const starting = [409, 424].includes(error.httpStatusCode) || error.httpStatusCode >= 500;
-        if (!starting || signal?.aborted || performance.now() + pause > deadline) throw error;
-        await new Promise(resolve => setTimeout(resolve, pause));
+        if (ends !== this.#ends) return false;
+        // Cancelled for those who left: whoever came meanwhile starts again.
+        if (!(error instanceof WarmupCancelled) || signal?.aborted) throw error;
       }
+    }
+  }
+
+  #ensureRunning() {
+    this.#impatient = true;
+    try {
+      return this.ensureRunning();
+    } finally {
+      this.#impatient = false;
     }
   }
 
@@ -142,18 +182,22 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
 
   /** Stops the runtime session, whatever `stopSessionOnLifecycle` says. */
   async stopRuntimeSession() {
-    await this.#engine.stopSession();
+    try {
+      await this.#engine.stopSession();
+    } finally {
+      // After destroy() nobody else would give back the share that this took.
+      if (this.#closed) this.#engine.release();
+    }
   }
 
   async stop() {
-    this.#engine.abortAll();
-    this.#warm = undefined;
+    this.#end();
     if (this.#stopSessionOnLifecycle) await this.#engine.stopSession();
   }
 
   async destroy() {
     this.#closed = true;
-    this.#engine.abortAll();
+    this.#end();
     try {
       await this.#engine.settleKills();
       if (this.#stopSessionOnLifecycle && !this.#sessionStopped) {
@@ -165,11 +209,29 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     }
   }
 
+  /** Ends what runs, or waits for the start, as its own signal would. */
+  #end() {
+    this.#endStart();
+    this.#engine.abortAll();
+  }
+
+  #endStart() {
+    this.#ends += 1;
+    this.#warmup?.cancel();
+  }
+
+  /** The base class waits for a start that is under way: not for its warm-up. */
+  async _stop() {
+    this.#endStart();
+    await super._stop();
+  }
+
   /**
    * The base class calls our destroy() only from some states, and not when its hook throws;
    * our share in the client goes back all the same.
    */
   async _destroy() {
+    this.#endStart();
     try {
       await super._destroy();
     } finally {
@@ -187,13 +249,14 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
       lastUsedAt: this.#lastUsedAt,
       metadata: {
         agentRuntimeArn: this.agentRuntimeArn,
-        runtimeSessionId: this.runtimeSessionId,
+        runtimeSessionId: this.#runtimeSessionId,
         qualifier: this.#options.qualifier ?? 'DEFAULT',
         stopSessionOnLifecycle: this.#stopSessionOnLifecycle,
       },
     };
   }
 
+  /** @param {{ requestContext?: unknown }} [given] */
   getInstructions(given) {
     return instructions(this.#instructions, given);
   }

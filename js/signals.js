@@ -3,7 +3,7 @@
  * the eleventh on.
  */
 
-/** @type {WeakMap<AbortSignal, Set<() => void>>} */
+/** @type {WeakMap<AbortSignal, { listeners: Set<() => void>, remove: () => void }>} */
 const subscribers = new WeakMap();
 
 /**
@@ -15,24 +15,27 @@ const subscribers = new WeakMap();
  */
 export function subscribe(signal, listener) {
   if (!signal) return () => {};
-  let listeners = subscribers.get(signal);
-  if (!listeners) {
-    const created = new Set();
-    const notify = () => {
-      subscribers.delete(signal);
-      for (const each of created) each();
-    };
-    created.remove = () => signal.removeEventListener('abort', notify);
-    subscribers.set(signal, created);
-    signal.addEventListener('abort', notify, { once: true });
-    listeners = created;
-  }
-  listeners.add(listener);
+  const entry = subscribers.get(signal) ?? listen(signal);
+  entry.listeners.add(listener);
   return () => {
-    listeners.delete(listener);
-    if (listeners.size === 0 && subscribers.get(signal) === listeners) {
+    entry.listeners.delete(listener);
+    if (entry.listeners.size === 0 && subscribers.get(signal) === entry) {
       subscribers.delete(signal);
-      listeners.remove();
+      entry.remove();
     }
   };
+}
+
+/** @param {AbortSignal} signal */
+function listen(signal) {
+  /** @type {Set<() => void>} */
+  const listeners = new Set();
+  const notify = () => {
+    subscribers.delete(signal);
+    for (const each of listeners) each();
+  };
+  const entry = { listeners, remove: () => signal.removeEventListener('abort', notify) };
+  subscribers.set(signal, entry);
+  signal.addEventListener('abort', notify, { once: true });
+  return entry;
 }
