@@ -5,7 +5,6 @@
  *
  * Its parent sends it the text of a command to have the answer rendered ahead.
  */
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { render } from './frames.js';
 
@@ -20,9 +19,20 @@ function answerTo(command) {
 async function send(socket, { first, repeated, times, last }) {
   socket.write(first);
   for (let n = 0; n < times && !socket.destroyed; n += 1) {
-    if (!socket.write(repeated)) await Promise.race([once(socket, 'drain'), once(socket, 'close')]);
+    if (!socket.write(repeated)) await drained(socket);
   }
   if (last.length > 0) socket.write(last);
+}
+
+/** Waits until more may be written, or nothing ever will be. */
+function drained(socket) {
+  return new Promise(resolve => {
+    const done = () => {
+      socket.off('drain', done).off('close', done);
+      resolve();
+    };
+    socket.on('drain', done).on('close', done);
+  });
 }
 
 const server = createServer({ noDelay: true }, socket => {
