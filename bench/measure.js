@@ -17,7 +17,8 @@ const file = name => fileURLToPath(new URL(name, import.meta.url));
  * @property {number} idleMs the 99th percentile of the delays of an idle loop
  * @property {number} cpuSeconds
  * @property {number} firstUseMs what the first look into the retained output took
- * @property {number} growthMb
+ * @property {number} firstGrowthMb the growth of memory in the first run
+ * @property {number} growthMb over all runs
  */
 export async function startServer() {
   const server = fork(file('server.js'));

@@ -23,6 +23,7 @@ export const columns = [
   'largest loop delay, ms',
   'CPU',
   'memory growth, MB',
+  'of which in the first run',
   'first use of the output, ms',
 ];
 
@@ -43,6 +44,7 @@ export function comparison({ goals }, { ours, peer, raw }) {
     limited('delayMs', goals.delayMs),
     `${duration(ours.cpuSeconds)} / ${duration(peer.cpuSeconds)}`,
     limited('growthMb', goals.growthMb, 0),
+    both('firstGrowthMb', 0),
     both('firstUseMs'),
   ];
 }
