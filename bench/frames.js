@@ -50,7 +50,7 @@ function piece(...frames) {
  *   the same large piece is sent again and again, so that it stays in the processor's caches
  */
 export function render(command) {
-  const [, count, bytes] = /bench:(?:lines|blocks):(\d+):(\d+)/.exec(command) ?? [, 1, 3];
+  const [, count, bytes] = /bench:(?:lines|blocks):(\d+):(\d+)/.exec(command) ?? [command, 1, 3];
   const line = event({ contentDelta: { stdout: `${'x'.repeat(Number(bytes) - 1)}\n` } });
   const perPiece = Math.max(1, Math.min(Number(count), Math.floor(WRITE_BYTES / line.length)));
   const times = Math.floor(Number(count) / perPiece);

@@ -74,7 +74,7 @@ async function once({ module, client, command }, endpoint) {
 
 /** The addon's size in MB, as users get it (npm packs with gzip) and on disk. */
 export function addonSize() {
-  const [addon] = readdirSync(js).filter(file => file.endsWith('.node'));
+  const addon = readdirSync(js).find(file => file.endsWith('.node'));
   const bytes = readFileSync(`${js}${addon}`);
   return { packed: gzipSync(bytes, { level: 9 }).length / 1e6, onDisk: bytes.length / 1e6 };
 }

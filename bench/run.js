@@ -6,6 +6,7 @@
  *   npm run bench -- --only NAME    the works whose name contains NAME; writes nothing
  */
 import { existsSync, writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { addonSize, loadTimes } from './load.js';
@@ -19,6 +20,9 @@ const { values: flags } = parseArgs({
 if (!existsSync('/proc/self/clear_refs')) {
   console.error('The benchmarks read memory from /proc: they run on Linux only.');
   process.exit(1);
+}
+if (!flags.quick && loadavg()[0] > availableParallelism() / 4) {
+  console.warn('This machine is busy: what is measured now will not be worth much.\n');
 }
 const { compared, slowCallbacks, linear } = works(flags.quick ? 0.02 : 1);
 const chosen = name => !flags.only || name.includes(flags.only);
