@@ -54,6 +54,11 @@ export function slowCallback({ goals }, { growthMb, seconds }) {
   return judged(text, growthMb <= goals.growthMb);
 }
 
+export function mastra({ mastra: { seconds }, ours, peer }) {
+  const times = `${duration(seconds)}, ${(seconds / ours.seconds).toFixed(2)}× the native class's`;
+  return `${times}, ${(seconds / peer.seconds).toFixed(3)}× the peer's`;
+}
+
 export function linear(ratio) {
   return judged(`${ratio.toFixed(2)}× (≤ 1.3)`, ratio <= 1.3);
 }
@@ -115,11 +120,12 @@ the cores. Absolute times belong to the machine and its hour: compare ratios, wi
 - Each implementation does each work in a process of its own, after a warm-up, against one
   server whose answers were rendered before. The raw reader, which takes the same bytes from
   the socket and throws them away, is what that server can do.
-- Time and CPU: the median of five runs; of the peer three, two or one where a run takes it
-  long. For tiny commands the median of single commands.
+- Time and CPU: the median of ten runs, five before the peer's and five after; of the peer
+  five, or three, two or one where a run takes it long. For tiny commands the median of single
+  commands.
 - Loop delay: the largest seen by \`monitorEventLoopDelay\` (resolution 1), less the 99th
   percentile of an idle run in the same process; median of the runs.
-- Memory growth: the peak of resident memory over all runs, less what was resident after the
+- Memory growth: the peak of resident memory over five runs, less what was resident after the
   warm-up and a collection.
 - First use: the retained output is put together of slices, and V8 makes them one string when
   it is first looked into. That is not in the time, as it is the caller's moment.

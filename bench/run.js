@@ -10,7 +10,7 @@ import { availableParallelism, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { addonSize, loadTimes } from './load.js';
-import { startServer } from './measure.js';
+import { figures, startServer } from './measure.js';
 import * as report from './report.js';
 import { works } from './works.js';
 
@@ -32,7 +32,7 @@ const server = await startServer();
 try {
   for (const job of compared) if (chosen(job.name)) await compare(job);
   for (const job of slowCallbacks) {
-    if (chosen(job.name)) other(job.name, report.slowCallback(job, await server.measure('native', job)));
+    if (chosen(job.name)) other(job.name, report.slowCallback(job, figures(await server.measure('native', job))));
   }
   await growth('time of a line at 1 M lines against 10 k, all retained');
   await load('loading and making a client', 'loading and a first command', flags.quick ? 3 : 11);
@@ -45,12 +45,18 @@ if (!flags.quick && !flags.only) {
 
 async function compare(job) {
   console.log(job.name);
-  const raw = await server.measure('raw', job);
-  const ours = await server.measure('native', job);
-  const peer = await server.measure('peer', { ...job, runs: job.peerRuns ?? job.runs });
+  const raw = figures(await server.measure('raw', job));
+  // Ours before and after the peer: a machine that changes its pace weighs on both.
+  const before = await server.measure('native', job);
+  const peer = figures(await server.measure('peer', { ...job, runs: job.peerRuns ?? job.runs }));
+  const ours = figures(before, await server.measure('native', job));
   const cells = report.comparison(job, { ours, peer, raw });
   rows.compared.push({ name: job.name, cells });
   for (const [index, cell] of cells.entries()) say(`${report.columns[index + 1]}: ${cell}`);
+  if (job.mastra) {
+    const mastra = figures(await server.measure('mastra', job));
+    other(`the Mastra class: ${job.name}`, report.mastra({ mastra, ours, peer }));
+  }
 }
 
 function other(name, text) {
@@ -68,7 +74,7 @@ async function growth(name) {
   if (!chosen(name)) return;
   const perLine = [];
   for (const job of linear) {
-    const { seconds } = await server.measure('native', job);
+    const { seconds } = figures(await server.measure('native', job));
     perLine.push(seconds / job.work.count);
   }
   other(name, report.linear(perLine[1] / perLine[0]));

@@ -104,8 +104,6 @@ function status(field) {
   return Number(kilobytes) * 1024;
 }
 
-const median = numbers => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)];
-
 for (const work of job.warmUp) await perform(work);
 globalThis.gc();
 await sleep(200);
@@ -135,11 +133,10 @@ for (let run = 0; run < job.runs; run += 1) {
 
 const megabytes = bytes => (bytes - resident) / 1024 / 1024;
 process.send({
-  seconds: median(rounds),
-  delayMs: median(delays),
-  idleMs: idle.p99,
-  cpuSeconds: median(cpu),
-  firstUseMs: median(firstUses),
+  rounds,
+  delays,
+  cpu,
+  firstUses,
   firstGrowthMb: megabytes(firstRunPeak),
   growthMb: megabytes(status('VmHWM')),
 });

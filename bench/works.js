@@ -26,6 +26,7 @@ const retained = MiB;
  * @property {Work[]} warmUp
  * @property {number} runs
  * @property {number} [peerRuns] where the peer takes too long for as many
+ * @property {boolean} [mastra] measured with the Mastra class, too
  * @property {'busy10' | 'promise10'} [callback] what onStdout does besides counting
  * @property {Goals} goals
  */
@@ -57,6 +58,7 @@ export function works(scale) {
       name: '100 k lines of 80 B, all retained',
       work: lines(scaled(100_000)),
       warmUp: [lines(scaled(100_000))],
+      mastra: true,
       runs: 5,
       goals: { speed: 60, delayMs: 3 },
     },
@@ -88,6 +90,7 @@ export function works(scale) {
       name: 'a tiny command, one after another',
       work: { ...tiny, repeat: scaled(1_000) },
       warmUp: [{ ...tiny, repeat: scaled(200) }],
+      mastra: true,
       runs: 5,
       goals: { time: 0.25 },
     },
