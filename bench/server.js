@@ -1,73 +1,59 @@
 /**
- * The server of the benchmarks: answers commands from bytes that were rendered before,
- * written in large pieces, so that it is never what is measured. It checks nothing.
+ * The server of the benchmarks, a process of its own: answers each command with bytes that
+ * were rendered before (frames.js), in large writes, under backpressure. It reads no more
+ * of HTTP than it must and checks nothing, so that it is never what is measured.
  *
- * A command's text says what its answer is: `lines:COUNT:BYTES`, `blocks:COUNT:BYTES` or
- * `tiny`. The first request of each kind renders it; `GET /render/KIND` does so ahead.
+ * Its parent sends it the text of a command to have the answer rendered ahead.
  */
-import { createServer } from 'node:http';
-import { chunk, start, stop } from '../__test__/support/wire.js';
+import { createServer } from 'node:net';
+import { render } from './frames.js';
 
-/** One write: large enough that the number of system calls does not matter. */
-const WRITE_BYTES = 1024 * 1024;
 const rendered = new Map();
 
-function render(kind) {
-  let plan = rendered.get(kind);
-  if (!plan) {
-    plan = kind === 'tiny' ? tiny() : many(...kind.split(':').slice(1).map(Number));
-    rendered.set(kind, plan);
+function answerTo(command) {
+  const answer = rendered.get(command) ?? render(command);
+  rendered.set(command, answer);
+  return answer;
+}
+
+async function send(socket, { first, repeated, times, last }) {
+  socket.write(first);
+  for (let n = 0; n < times && !socket.destroyed; n += 1) {
+    if (!socket.write(repeated)) await drained(socket);
   }
-  return plan;
+  if (last.length > 0) socket.write(last);
 }
 
-function tiny() {
-  const only = Buffer.concat([start(), chunk({ contentDelta: { stdout: 'ok\n' } }), stop(0)]);
-  return { first: only, piece: undefined, times: 0, rest: Buffer.alloc(0) };
-}
-
-/** `count` events of `bytes` bytes each, as few distinct bytes as possible. */
-function many(count, bytes) {
-  const event = chunk({ contentDelta: { stdout: `${'x'.repeat(bytes - 1)}\n` } });
-  const perPiece = Math.max(1, Math.min(count, Math.floor(WRITE_BYTES / event.length)));
-  const times = Math.floor(count / perPiece);
-  const repeat = n => Buffer.concat(Array.from({ length: n }, () => event));
-  return {
-    first: start(),
-    piece: repeat(perPiece),
-    times,
-    rest: Buffer.concat([repeat(count - times * perPiece), stop(0)]),
-  };
-}
-
-/** Waits until more can be written, or the client is gone. */
-function drained(response) {
+/** Waits until more may be written, or nothing ever will be. */
+function drained(socket) {
   return new Promise(resolve => {
     const done = () => {
-      response.off('drain', done).off('close', done);
+      socket.off('drain', done).off('close', done);
       resolve();
     };
-    response.on('drain', done).on('close', done);
+    socket.on('drain', done).on('close', done);
   });
 }
 
-const server = createServer(async (request, response) => {
-  if (request.method === 'GET') {
-    render(decodeURIComponent(request.url.slice('/render/'.length)));
-    response.end();
-    return;
-  }
-  const pieces = [];
-  for await (const piece of request) pieces.push(piece);
-  const { command } = JSON.parse(Buffer.concat(pieces).toString());
-  const { first, piece, times, rest } = render(/(?:lines|blocks):\d+:\d+|tiny/.exec(command)[0]);
-  response.writeHead(200, { 'content-type': 'application/vnd.amazon.eventstream' });
-  response.write(first);
-  for (let n = 0; n < times && !response.destroyed; n += 1) {
-    if (!response.write(piece)) await drained(response);
-  }
-  response.end(rest);
+const server = createServer({ noDelay: true }, socket => {
+  let received = Buffer.alloc(0);
+  socket.on('error', () => socket.destroy());
+  socket.on('data', bytes => {
+    received = received.length === 0 ? bytes : Buffer.concat([received, bytes]);
+    const head = received.indexOf('\r\n\r\n');
+    if (head < 0) return;
+    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(received.latin1Slice(0, head))[1]);
+    if (received.length < head + 4 + length) return;
+    const { command } = JSON.parse(received.utf8Slice(head + 4, head + 4 + length));
+    // Clients do not pipeline: nothing of a next request can have come.
+    received = Buffer.alloc(0);
+    send(socket, answerTo(command)).catch(() => socket.destroy());
+  });
 });
-server.on('connection', socket => socket.on('error', () => {}));
-server.listen(0, '127.0.0.1', 4096, () => process.send?.({ port: server.address().port }));
+
+process.on('message', command => {
+  answerTo(command);
+  process.send({ rendered: command });
+});
 process.on('disconnect', () => process.exit());
+server.listen(0, '127.0.0.1', 4096, () => process.send({ port: server.address().port }));
