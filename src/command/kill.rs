@@ -1,6 +1,7 @@
 //! The command that ends what another command started.
 //!
-//! The script is `kill.sh`; it needs `/proc` and a POSIX shell, nothing else.
+//! The script is `kill.sh`; it needs `/proc` and a POSIX shell, and uses `grep` where that can
+//! search environments.
 
 use super::wrapper::wrap;
 
@@ -18,7 +19,7 @@ pub(super) fn cancellation_note(marker: &str) -> String {
 /// the command has `begun` for sure, it also waits for one that begins late.
 pub fn kill(shell: &str, marker: &str, begun: bool) -> String {
     let mut script = format!(
-        "m={MARKER_VARIABLE}={marker}\nt={}\nb={}\n",
+        "marker={MARKER_VARIABLE}={marker}\ntombstone={}\nbegun={}\n",
         cancellation_note(marker),
         if begun { "1" } else { "" }
     );

@@ -1,85 +1,121 @@
-# Kills the processes that carry the mark $m in their environment, and those that descend
-# from one that does; a command that begins later finds the note $t and ends by itself.
-# $b: the command has begun for sure.
+# Ends every process of one command. Runs under any POSIX shell on Linux.
 #
-# Builtins only, but for sleep and rm: an image may have no ps, pgrep or grep. `read`
-# passes over the NULs between variables in dash, bash and busybox alike.
+# Given: $marker    NAME=value, as it stands in the environment of the command's processes
+#        $tombstone the file that a command which has not begun yet looks for
+#        $begun     1 when the command is known to have begun
+#
+# No single quote may stand in a line that is sent; comments are not sent. Kept in lists of
+# process ids with a space before and after each, so that `case` can look one up.
 
-[ -d /tmp ] || mkdir -p /tmp
-: >$t
+exec </dev/null 2>/dev/null
+LC_ALL=C
+export LC_ALL
+cd /proc && [ -d $$ ] || exit 1
 
-marked() {
-  while IFS= read -r l || [ -n "$l" ]; do
-    case $l in *"$m"*) return 0 ;; esac
-  done </proc/$1/environ
+# The tombstone before the first look: see the cancel check in script.rs. A full or missing
+# /tmp only costs what it is for.
+true >"$tombstone" || tombstone=
+
+# grep reads 200 environments in the time a shell, which has to read byte by byte, needs for
+# two. Not every grep knows -z, so let it prove itself on an environment that is known.
+grep=
+env A=A "$marker" grep -zxFqs -e "$marker" self/environ && grep=1
+
+# The shell's way to look into one environment; `read` drops the NULs.
+carries() {
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in *"$marker"*) return 0 ;; esac
+  done <"$1/environ"
   return 1
 }
 
-# Sets $f to what is to be killed, ancestors before descendants.
+# Sets $found to all living processes of the command, each after its parent: those that
+# carry the marker, those in $known, and their descendants.
 scan() {
-  a=
-  k=" "
-  for d in /proc/[0-9]*; do
-    p=${d#/proc/}
-    s=
-    read -r s <$d/stat || continue
-    # The name, in parentheses, may hold anything.
-    s=${s##*) }
-    case $s in [ZX]*) continue ;; esac
-    s=${s#* }
-    a="$a $p:${s%% *}"
-    if marked $p; then k="$k$p "; fi
-  done
-  f=" "
-  n=1
-  while [ -n "$n" ]; do
-    n=
-    for e in $a; do
-      p=${e%:*}
-      q=${e#*:}
-      case $f in *" $p "*) continue ;; esac
-      case $f in
-        *" $q "*) ;;
-        *)
-          case $k in *" $q "*) continue ;; *" $p "*) ;; *) continue ;; esac
-          ;;
-      esac
-      f="$f$p "
-      n=1
+  members=$known
+  if [ "$grep" ]; then
+    for file in $(grep -zxFls -e "$marker" [0-9]*/environ); do
+      members="$members${file%/*} "
     done
+  fi
+  table=
+  for pid in [0-9]*; do
+    [ "$pid" = $$ ] && continue
+    # pid (name) state parent ...: the name may hold anything, a newline too.
+    stat=
+    while IFS= read -r line || [ -n "$line" ]; do
+      stat=$stat$line
+    done <"$pid/stat"
+    set -- ${stat##*)}
+    case $1 in "" | Z | X) continue ;; esac
+    table="$table $pid:$2"
+    [ "$grep" ] || { carries "$pid" && members="$members$pid "; }
   done
-}
-
-# Stops all before it kills any, so that no shell goes on when its child dies and nothing
-# is forked between the look and the kill. Fails if there was nothing.
-sweep() {
-  o=" "
+  found=" "
   while :; do
-    scan
-    n=
-    for p in $f; do
-      case $o in *" $p "*) ;; *) n="$n $p"; o="$o$p " ;; esac
+    before=$found
+    for entry in $table; do
+      pid=${entry%:*} parent=${entry#*:}
+      case $found in
+        *" $pid "*) continue ;;
+        *" $parent "*) found="$found$pid " ;;
+        *)
+          case $members in
+            *" $parent "*) ;;
+            *" $pid "*) found="$found$pid " ;;
+          esac ;;
+      esac
     done
-    [ -n "$n" ] || break
-    kill -STOP $n
+    [ "$found" = "$before" ] && break
   done
-  [ "$o" != " " ] || return 1
-  kill -KILL $f
+  # Left over: members whose parent died while we looked.
+  for entry in $table; do
+    pid=${entry%:*}
+    case $found in *" $pid "*) continue ;; esac
+    case $members in *" $pid "*) found="$found$pid " ;; esac
+  done
 }
 
-r=1
-i=0
-h=
-while [ $i -lt 10 ]; do
-  i=$((i + 1))
-  if sweep; then
-    [ -z "$h" ] || sleep 1
-    h=1
+# Stops what was found, parents first, until a look finds nothing new: what is stopped can
+# neither start another process nor, when its child dies, go on to its next command.
+freeze() {
+  looks=20
+  while [ $looks -gt 0 ]; do
+    looks=$((looks - 1))
+    new=
+    for pid in $found; do
+      case $known in *" $pid "*) ;; *) new="$new $pid" ;; esac
+    done
+    known=$found
+    [ "$new" ] || break
+    kill -s STOP $new
+    scan
+  done
+}
+
+known=" "
+quick=3
+seconds=10
+while :; do
+  scan
+  if [ "$found" != " " ]; then
+    begun=1
+    freeze
+    kill -s KILL $found
+  elif [ "$begun" ]; then
+    break
+  elif [ "$tombstone" ] && [ ! -e "$tombstone" ]; then
+    # The command found it, and has ended.
+    break
+  fi
+  # Killed processes need a moment, rarely a second, to be gone.
+  if [ "$begun" ] && [ $quick -gt 0 ]; then
+    quick=$((quick - 1))
   else
-    r=0
-    [ -z "$h$b" ] && [ -e $t ] || break
+    [ $seconds -gt 0 ] || break
+    seconds=$((seconds - 1))
     sleep 1
   fi
-done 2>/dev/null
-rm -f $t
-exit $r
+done
+[ "$tombstone" ] && rm -f "$tombstone"
+[ "$found" = " " ]
