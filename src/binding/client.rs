@@ -7,7 +7,7 @@ use crate::client::{Client, ClientOptions, CommandExecution, CommandTarget, Trac
 use crate::command;
 use crate::error::Failure;
 use crate::exec::{End, Output, run};
-use napi::bindgen_prelude::{Function, Promise, Result, Status};
+use napi::bindgen_prelude::{FromNapiValue, Function, Promise, Result, Status};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
 use std::sync::Arc;
@@ -124,12 +124,14 @@ impl BindingClient {
     #[napi(constructor)]
     pub fn new(config: BindingClientConfig<'_>) -> Result<Self> {
         let credentials = match (config.credentials_provider, config.credentials) {
-            (Some(provider), _) => Some(ask_credentials(&provider)?),
+            (Some(provider), _) => Some(ask(&provider, |given| {
+                given.ok.map(Into::into).ok_or(given.error)
+            })?),
             (None, Some(credentials)) => Some(Provided::Value(credentials.into())),
             (None, None) => None,
         };
         let bearer_token = match (config.bearer_token_provider, config.bearer_token) {
-            (Some(provider), _) => Some(ask_token(&provider)?),
+            (Some(provider), _) => Some(ask(&provider, |given| given.ok.ok_or(given.error))?),
             (None, Some(token)) => Some(Provided::Value(token)),
             (None, None) => None,
         };
@@ -228,12 +230,17 @@ impl Drop for EndGuard {
     }
 }
 
-type Ask<T> = ThreadsafeFunction<(), Promise<T>, (), Status, false, true>;
-
-fn ask_credentials(
-    provider: &Function<'_, (), Promise<BindingProvidedCredentials>>,
-) -> Result<Provided<UserCredentials>> {
-    let ask: Arc<Ask<BindingProvidedCredentials>> = Arc::new(
+/// Makes an async call of `provider`, a function of the user's that JavaScript wrapped so that it
+/// never throws. It does not keep Node alive: the command that waits for it does.
+fn ask<T, U>(
+    provider: &Function<'_, (), Promise<T>>,
+    read: fn(T) -> std::result::Result<U, Option<String>>,
+) -> Result<Provided<U>>
+where
+    T: FromNapiValue + Send + 'static,
+    U: 'static,
+{
+    let ask: Arc<ThreadsafeFunction<(), Promise<T>, (), Status, false, true>> = Arc::new(
         provider
             .build_threadsafe_function::<()>()
             .weak::<true>()
@@ -242,40 +249,10 @@ fn ask_credentials(
     Ok(Provided::Call(Arc::new(move || {
         let ask = Arc::clone(&ask);
         Box::pin(async move {
-            let given = called(&ask).await?;
-            given.ok.map(Into::into).ok_or_else(|| said(given.error))
+            let reason = |error: napi::Error| error.reason.clone();
+            let promise = ask.call_async(()).await.map_err(reason)?;
+            let given = promise.await.map_err(reason)?;
+            read(given).map_err(|why| why.unwrap_or_else(|| "it gave nothing".to_owned()))
         })
     })))
-}
-
-fn ask_token(
-    provider: &Function<'_, (), Promise<BindingProvidedToken>>,
-) -> Result<Provided<String>> {
-    let ask: Arc<Ask<BindingProvidedToken>> = Arc::new(
-        provider
-            .build_threadsafe_function::<()>()
-            .weak::<true>()
-            .build()?,
-    );
-    Ok(Provided::Call(Arc::new(move || {
-        let ask = Arc::clone(&ask);
-        Box::pin(async move {
-            let given = called(&ask).await?;
-            given.ok.ok_or_else(|| said(given.error))
-        })
-    })))
-}
-
-async fn called<T: napi::bindgen_prelude::FromNapiValue + Send>(
-    ask: &Ask<T>,
-) -> std::result::Result<T, String> {
-    let promise = ask
-        .call_async(())
-        .await
-        .map_err(|error| error.reason.clone())?;
-    promise.await.map_err(|error| error.reason.clone())
-}
-
-fn said(error: Option<String>) -> String {
-    error.unwrap_or_else(|| "it gave nothing".to_owned())
 }

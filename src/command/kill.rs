@@ -19,7 +19,7 @@ pub(super) fn cancellation_note(marker: &str) -> String {
 /// the command has `begun` for sure, it also waits for one that begins late.
 pub fn kill(shell: &str, marker: &str, begun: bool) -> String {
     let mut script = format!(
-        "marker={MARKER_VARIABLE}={marker}\ntombstone={}\nbegun={}\n",
+        "marker={MARKER_VARIABLE}={marker}\nnote={}\nbegun={}\n",
         cancellation_note(marker),
         if begun { "1" } else { "" }
     );

@@ -1,7 +1,7 @@
 # Ends every process of one command. Runs under any POSIX shell on Linux.
 #
 # Given: $marker    NAME=value, as it stands in the environment of the command's processes
-#        $tombstone the file that a command which has not begun yet looks for
+#        $note the file that a command which has not begun yet looks for
 #        $begun     1 when the command is known to have begun
 #
 # No single quote may stand in a line that is sent; comments are not sent. Kept in lists of
@@ -12,9 +12,9 @@ LC_ALL=C
 export LC_ALL
 cd /proc && [ -d $$ ] || exit 1
 
-# The tombstone before the first look: see the cancel check in script.rs. A full or missing
+# The note before the first look: see the cancel check in script.rs. A full or missing
 # /tmp only costs what it is for.
-true >"$tombstone" || tombstone=
+true >"$note" || note=
 
 # grep reads 200 environments in the time a shell, which has to read byte by byte, needs for
 # two. Not every grep knows -z, so let it prove itself on an environment that is known.
@@ -104,7 +104,7 @@ while :; do
     kill -s KILL $found
   elif [ "$begun" ]; then
     break
-  elif [ "$tombstone" ] && [ ! -e "$tombstone" ]; then
+  elif [ "$note" ] && [ ! -e "$note" ]; then
     # The command found it, and has ended.
     break
   fi
@@ -117,5 +117,5 @@ while :; do
     sleep 1
   fi
 done
-[ "$tombstone" ] && rm -f "$tombstone"
+[ "$note" ] && rm -f "$note"
 [ "$found" = " " ]

@@ -3,7 +3,6 @@
 use super::output::{Output, Staging, Stream};
 use crate::error::{Failure, pascal_case};
 use crate::stream::{Event, EventError, EventReader, FrameError, FrameWalker, Stop, TextDecoder};
-use std::fmt;
 
 /// One command's fold.
 #[derive(Debug, Default)]
@@ -17,23 +16,15 @@ pub struct Fold {
     bytes: u64,
 }
 
-/// What ends a fold before the command's end is told.
-#[derive(Debug)]
-enum Broken {
-    Frame(FrameError),
-    Event(EventError),
-    Failure(Box<Failure>),
-}
-
-impl From<FrameError> for Broken {
+impl From<FrameError> for Failure {
     fn from(error: FrameError) -> Self {
-        Self::Frame(error)
+        Self::broken_stream(error)
     }
 }
 
-impl From<EventError> for Broken {
+impl From<EventError> for Failure {
     fn from(error: EventError) -> Self {
-        Self::Event(error)
+        Self::broken_stream(error)
     }
 }
 
@@ -69,36 +60,26 @@ impl Fold {
             ..
         } = self;
         let mut writer = output.writer(staging);
-        walker
-            .feed(bytes, |frame| match events.read(&frame)? {
-                Event::Chunk(chunk) => {
-                    *begun |= !chunk.stdout.is_empty() || !chunk.stderr.is_empty();
-                    for (stream, bytes) in [
-                        (Stream::Stdout, &chunk.stdout),
-                        (Stream::Stderr, &chunk.stderr),
-                    ] {
-                        texts[stream as usize].decode(bytes, &mut |text| writer.push(stream, text));
-                    }
-                    if stop.is_none() {
-                        *stop = chunk.stop.take();
-                    }
-                    Ok(())
+        walker.feed(bytes, |frame| match events.read(&frame)? {
+            Event::Chunk(chunk) => {
+                *begun |= !chunk.stdout.is_empty() || !chunk.stderr.is_empty();
+                for (stream, bytes) in [
+                    (Stream::Stdout, &chunk.stdout),
+                    (Stream::Stderr, &chunk.stderr),
+                ] {
+                    texts[stream as usize].decode(bytes, &mut |text| writer.push(stream, text));
                 }
-                Event::Unknown => Ok(()),
-                // Once the end was told, nothing can take it back.
-                Event::Exception { .. } | Event::Error { .. } if stop.is_some() => Ok(()),
-                Event::Exception { kind, message } => {
-                    Err(Broken::Failure(Box::new(exception(&kind, message))))
+                if stop.is_none() {
+                    *stop = chunk.stop.take();
                 }
-                Event::Error { code, message } => {
-                    Err(Broken::Failure(Box::new(unmodelled(&code, message))))
-                }
-            })
-            .map_err(|broken| match broken {
-                Broken::Frame(error) => Failure::broken_stream(error),
-                Broken::Event(error) => Failure::broken_stream(error),
-                Broken::Failure(failure) => *failure,
-            })
+                Ok(())
+            }
+            Event::Unknown => Ok(()),
+            // Once the end was told, nothing can take it back.
+            Event::Exception { .. } | Event::Error { .. } if stop.is_some() => Ok(()),
+            Event::Exception { kind, message } => Err(exception(&kind, message)),
+            Event::Error { code, message } => Err(unmodelled(&code, message)),
+        })
     }
 
     /// Folds one event that came ready-made: text may carry lone surrogates, encoded in
@@ -124,7 +105,7 @@ impl Fold {
         if let Some(stop) = self.stop.take() {
             return Ok(stop);
         }
-        self.walker.finish().map_err(Failure::broken_stream)?;
+        self.walker.finish()?;
         Err(Failure::broken_stream(if self.bytes == 0 {
             "it is empty"
         } else {
@@ -164,15 +145,5 @@ fn unmodelled(code: &str, message: String) -> Failure {
     Failure {
         may_have_run: true,
         ..Failure::service(code, message)
-    }
-}
-
-impl fmt::Display for Broken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Frame(error) => error.fmt(f),
-            Self::Event(error) => error.fmt(f),
-            Self::Failure(failure) => failure.fmt(f),
-        }
     }
 }
