@@ -179,7 +179,7 @@ function install(core, main, platforms, host, bin) {
     installed.join() !== host.manifest.name && `installed: ${installed.join(', ') || 'none'}`,
   );
   cpSync(join(root, 'scripts/pack-check'), project, { recursive: true });
-  for (const file of ['types', 'types-mastra']) copyFileSync(join(project, `${file}.ts`), join(project, `${file}.cts`));
+  for (const name of ['types', 'types-mastra']) copyFileSync(join(project, `${name}.ts`), join(project, `${name}.cts`));
   return { directory: project, label: `@mastra/core ${version}` };
 }
 
