@@ -840,4 +840,6 @@ module.exports.BindingCommand = nativeBinding.BindingCommand
 module.exports.BindingLocalRuntime = nativeBinding.BindingLocalRuntime
 module.exports.buildCommand = nativeBinding.buildCommand
 module.exports.killCommand = nativeBinding.killCommand
+module.exports.listenToLog = nativeBinding.listenToLog
+module.exports.quote = nativeBinding.quote
 module.exports.randomUuid = nativeBinding.randomUuid

@@ -1,6 +1,6 @@
 //! Command text and strings.
 
-use crate::command::{self, CommandRequest};
+use crate::command::{self, CommandRequest, PrivateEnv, SessionCheck};
 use napi::JsString;
 use napi::bindgen_prelude::{Env, Result};
 use napi_derive::napi;
@@ -18,6 +18,30 @@ pub struct BindingCommandSpec {
     pub shell: Option<String>,
     /// Marks the command's processes, where they are to be killed on abort.
     pub marker: Option<String>,
+    /// Where the command must find a known session.
+    pub session: Option<BindingSessionCheck>,
+    pub private: Option<BindingPrivateEnv>,
+    /// A directory's plain name, where a command may be put that is too long for the wire.
+    pub stage: Option<String>,
+}
+
+/// Encrypted variables.
+#[napi(object)]
+pub struct BindingPrivateEnv {
+    pub key_file: String,
+    /// In Base64, as the words.
+    pub key: String,
+    pub words: String,
+    /// Printed to stderr where they cannot be decrypted, with exit code 114.
+    pub failed: String,
+}
+
+/// What tells a known session from a fresh one.
+#[napi(object)]
+pub struct BindingSessionCheck {
+    pub file: String,
+    /// Printed to stderr where there is no such file, with exit code 113.
+    pub missing: String,
 }
 
 /// A command's text, as shown and as sent.
@@ -27,6 +51,14 @@ pub struct BindingCommandText {
     /// Without the values of variables.
     pub logged: String,
     pub wire: String,
+    pub staged: Option<BindingStaged>,
+}
+
+/// What a command that is too long for the wire reads from the session.
+#[napi(object)]
+pub struct BindingStaged {
+    pub script: String,
+    pub text: String,
 }
 
 /// Builds a command's text.
@@ -49,6 +81,17 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         env: &env,
         shell: spec.shell.as_deref(),
         marker: spec.marker.as_deref(),
+        session: spec.session.as_ref().map(|session| SessionCheck {
+            file: &session.file,
+            missing: &session.missing,
+        }),
+        private: spec.private.as_ref().map(|private| PrivateEnv {
+            key_file: &private.key_file,
+            key: &private.key,
+            words: &private.words,
+            failed: &private.failed,
+        }),
+        stage: spec.stage.as_deref(),
     })
     .map_err(|error| {
         let kind = if error.is_range() { "RangeError: " } else { "" };
@@ -58,7 +101,17 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         displayed: text.displayed,
         logged: text.logged,
         wire: text.wire,
+        staged: text.staged.map(|staged| BindingStaged {
+            script: staged.script,
+            text: staged.text,
+        }),
     })
+}
+
+/// Makes one shell word of `text`, as commands' arguments are quoted.
+#[napi]
+pub fn quote(text: String) -> String {
+    command::quote(&text).into_owned()
 }
 
 /// The text of the command that kills the processes marked `marker`, for a client that

@@ -3,7 +3,8 @@
 use super::credentials::{Provided, UserCredentials};
 use super::http::{CONNECT_TIMEOUT, Transport};
 use crate::error::Failure;
-use aws_config::{AppName, BehaviorVersion, Region};
+use crate::situation;
+use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
 use aws_sdk_bedrockagentcore as sdk;
 use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
 use aws_smithy_types::retry::RetryConfig;
@@ -33,7 +34,14 @@ pub struct ClientOptions {
 #[derive(Debug)]
 pub struct Client {
     options: ClientOptions,
-    sdk: OnceCell<sdk::Client>,
+    made: OnceCell<Made>,
+}
+
+/// What is made once, on first use.
+#[derive(Debug)]
+struct Made {
+    shared: SdkConfig,
+    sdk: sdk::Client,
 }
 
 impl Client {
@@ -41,7 +49,7 @@ impl Client {
     pub fn new(options: ClientOptions) -> Self {
         Self {
             options,
-            sdk: OnceCell::new(),
+            made: OnceCell::new(),
         }
     }
 
@@ -54,9 +62,8 @@ impl Client {
             return Ok(None);
         };
         let bad = |why: &str| {
-            Failure::new(
-                "BearerTokenMissing",
-                "BEARER_TOKEN_MISSING",
+            Failure::of(
+                &situation::BEARER_TOKEN_MISSING,
                 format!("the option bearerToken gave no usable token: {why}"),
             )
         };
@@ -72,10 +79,20 @@ impl Client {
     /// # Errors
     /// No region, or a file of certificates that cannot be read.
     pub(super) async fn sdk(&self) -> Result<&sdk::Client, Failure> {
-        self.sdk.get_or_try_init(|| self.make()).await
+        let made = self.made.get_or_try_init(|| self.make()).await?;
+        Ok(&made.sdk)
     }
 
-    async fn make(&self) -> Result<sdk::Client, Failure> {
+    /// The configuration that all AWS services share.
+    ///
+    /// # Errors
+    /// As of [`Self::sdk`].
+    pub(super) async fn shared(&self) -> Result<&SdkConfig, Failure> {
+        let made = self.made.get_or_try_init(|| self.make()).await?;
+        Ok(&made.shared)
+    }
+
+    async fn make(&self) -> Result<Made, Failure> {
         let options = &self.options;
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
             .http_client(Transport::new(certificates(&options.ca_files)?))
@@ -112,26 +129,23 @@ impl Client {
         if options.bearer_token.is_some() {
             config = config.allow_no_auth();
         }
-        Ok(sdk::Client::from_conf(config.build()))
+        let sdk = sdk::Client::from_conf(config.build());
+        Ok(Made { shared, sdk })
     }
 }
 
 fn no_region() -> Failure {
-    Failure::new(
-        "RegionMissing",
-        "REGION_MISSING",
-        "no AWS region is known: set the option region, give the runtime's full ARN, or set \
-         AWS_REGION or a region in the AWS profile",
-    )
+    let known = &situation::REGION_MISSING;
+    let message = format!("no AWS region is known: {}", known.advice);
+    Failure::of(known, message)
 }
 
 fn certificates(files: &[String]) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let mut certificates = Vec::new();
     for file in files {
         let unreadable = |error: &dyn std::fmt::Display| {
-            Failure::new(
-                "CertificatesUnreadable",
-                "CERTIFICATES_UNREADABLE",
+            Failure::of(
+                &situation::CERTIFICATES_UNREADABLE,
                 format!(
                     "the certificates of {file} (from AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS) cannot \
                      be read: {error}"

@@ -6,7 +6,9 @@ use super::http::Sent;
 use super::invoke::RequestMarks;
 use super::retry::Policy;
 use crate::error::Failure;
+use crate::situation;
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 /// Stopping takes the service up to twelve seconds.
 const LIMIT: Duration = Duration::from_mins(1);
@@ -46,7 +48,10 @@ pub async fn stop_session(
                 })
                 .send();
             let error = match tokio::time::timeout(LIMIT, call).await {
-                Ok(Ok(_)) => return Ok(()),
+                Ok(Ok(_)) => {
+                    debug!("the session was stopped");
+                    return Ok(());
+                }
                 Ok(Err(error)) => error,
                 Err(_) => return Err(silent()),
             };
@@ -66,12 +71,11 @@ pub async fn stop_session(
 }
 
 fn silent() -> Failure {
-    Failure::new(
-        "StopTimeout",
-        "STOP_TIMEOUT",
-        format!(
-            "the service did not answer within {} s; the session ends by itself when it idles",
-            LIMIT.as_secs()
-        ),
-    )
+    let known = &situation::STOP_TIMEOUT;
+    let message = format!(
+        "the service did not answer within {} s; {}",
+        LIMIT.as_secs(),
+        known.advice
+    );
+    Failure::of(known, message)
 }
