@@ -272,6 +272,7 @@ export interface BindingOutcome {
 
 /** Encrypted variables. */
 export interface BindingPrivateEnv {
+  names: Array<string>
   keyFile: string
   /** In Base64, as the words. */
   key: string
@@ -366,8 +367,17 @@ export declare function killCommand(shell: string, marker: string, begun: boolea
 /** Calls `listener` with every event from now on, for as long as its thread lives. */
 export declare function listenToLog(listener: (arg: BindingLogRecord) => void): void
 
+/** The variable that carries a command's mark. */
+export declare function markerVariable(): string
+
+/** The longest command that the service takes, in bytes. */
+export declare function maxCommandBytes(): number
+
 /** Makes one shell word of `text`, as commands' arguments are quoted. */
 export declare function quote(text: string): string
 
 /** A random UUID, as text. Importing `node:crypto` for it would cost as much as the addon. */
 export declare function randomUuid(): string
+
+/** The command line that runs a script of ours in `shell`, with stdin closed. */
+export declare function scriptCommand(shell: string, script: string): string

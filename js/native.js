@@ -7,6 +7,7 @@ import { AgentCoreRuntimeClient } from './client.js';
 import { Engine } from './engine.js';
 import { plainError } from './errors.js';
 import { checkCommand, checkEnv, resolveOptions } from './options.js';
+import { pathIn } from './words.js';
 
 export { AgentCoreRuntimeClient };
 
@@ -46,6 +47,44 @@ export class AgentCoreRuntimeSandbox {
     return this.#engine.run(prepared);
   }
 
+  /**
+   * @param {import('../native.js').FileInput[]} files
+   * @param {import('../native.js').FileTransferOptions} [options]
+   */
+  async writeFiles(files, options) {
+    const transfers = await this.#files();
+    await transfers.write(files.map(file => ({ ...file, path: this.#pathOf(file.path) })), given(options));
+  }
+
+  /**
+   * @param {string} path
+   * @param {import('../native.js').FileTransferOptions & { encoding?: BufferEncoding }} [options]
+   */
+  async readFile(path, options) {
+    const bytes = await (await this.#files()).read(this.#pathOf(path), given(options));
+    return /** @type {any} */ (options?.encoding ? bytes.toString(options.encoding) : bytes);
+  }
+
+  /**
+   * @param {string} path
+   * @param {string | import('node:stream').Writable} destination
+   * @param {import('../native.js').FileTransferOptions} [options]
+   */
+  async downloadFile(path, destination, options) {
+    await (await this.#files()).download(this.#pathOf(path), destination, given(options));
+  }
+
+  async #files() {
+    if (this.#closed) throw new Error('[AgentCoreRuntimeSandbox] the sandbox is closed');
+    const { Files } = await import('./files.js');
+    return Files.of(this.#engine);
+  }
+
+  /** @param {string} path */
+  #pathOf(path) {
+    return pathIn(path, this.workingDirectory);
+  }
+
   /** Stops the session; one that is gone counts as stopped. */
   async stopRuntimeSession() {
     await this.#engine.stopSession();
@@ -59,3 +98,6 @@ export class AgentCoreRuntimeSandbox {
     this.#engine.release();
   }
 }
+
+/** @param {import('../native.js').FileTransferOptions} [options] */
+const given = ({ abortSignal, onProgress } = {}) => ({ signal: abortSignal, onProgress });

@@ -28,6 +28,7 @@ pub struct BindingCommandSpec {
 /// Encrypted variables.
 #[napi(object)]
 pub struct BindingPrivateEnv {
+    pub names: Vec<String>,
     pub key_file: String,
     /// In Base64, as the words.
     pub key: String,
@@ -86,6 +87,7 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
             missing: &session.missing,
         }),
         private: spec.private.as_ref().map(|private| PrivateEnv {
+            names: &private.names,
             key_file: &private.key_file,
             key: &private.key,
             words: &private.words,
@@ -106,6 +108,24 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
             text: staged.text,
         }),
     })
+}
+
+/// The command line that runs a script of ours in `shell`, with stdin closed.
+#[napi]
+pub fn script_command(shell: String, script: String) -> String {
+    command::wrapper::wrap(&shell, &format!("exec </dev/null\n{script}"))
+}
+
+/// The variable that carries a command's mark.
+#[napi]
+pub fn marker_variable() -> &'static str {
+    command::MARKER_VARIABLE
+}
+
+/// The longest command that the service takes, in bytes.
+#[napi]
+pub fn max_command_bytes() -> u32 {
+    u32::try_from(command::MAX_COMMAND_BYTES).unwrap_or(u32::MAX)
 }
 
 /// Makes one shell word of `text`, as commands' arguments are quoted.

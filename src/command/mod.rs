@@ -222,6 +222,10 @@ fn shown<'a>(
         text.push_str(&value_text(value));
         text.push(' ');
     }
+    for name in request.private.map_or(&[][..], |private| private.names) {
+        text.push_str(name);
+        text.push_str("=*** ");
+    }
     text.push_str(user_text);
     text
 }

@@ -53,6 +53,8 @@ pub struct SessionCheck<'a> {
 /// encrypted with AES-256-CTR under a key of their own, that with RSA-OAEP (SHA-256).
 #[derive(Debug, Clone, Copy)]
 pub struct PrivateEnv<'a> {
+    /// The variables' names, for the displayed text.
+    pub names: &'a [String],
     /// The private key's file; its name is plain and it lies where temporary files do.
     pub key_file: &'a str,
     /// The encrypted key, in Base64.
@@ -175,6 +177,7 @@ impl PrivateEnv<'_> {
             key,
             words,
             failed,
+            ..
         } = self;
         let fail = format!("{{ echo {failed} >&2; exit {PRIVATE_UNREADABLE}; }}");
         let _ = write!(
