@@ -77,10 +77,10 @@ export class Engine {
   prepare(checked, overlay, workingDirectory) {
     const { shell, killOnAbort, privateEnv } = this.#options;
     const marker = shell && killOnAbort ? binding.randomUuid() : undefined;
-    /** @type {[string, string][]} */
-    const env = Object.entries({ ...checkEnv(overlay), ...checked.env }).filter(
-      ([, value]) => value !== undefined,
+    const env = /** @type {[string, string][]} */ (
+      Object.entries({ ...checkEnv(overlay), ...checked.env }).filter(([, value]) => value !== undefined)
     );
+    /** @param {[string, string]} variable */
     const isHidden = ([name]) => privateEnv === true || Boolean(privateEnv?.includes(name));
     const hidden = env.filter(isHidden);
     const spec = {
@@ -125,20 +125,20 @@ export class Engine {
     if (prepared.resumable) return this.#runResumably(prepared);
     const aborts = this.#aborts;
     const isAborted = () => prepared.signal?.aborted || aborts !== this.#aborts;
-    if (prepared.hidden.length > 0) {
-      const sealed = await this.#seal(prepared);
-      if (!sealed || isAborted()) return this.aborted(prepared);
-      const done = await this.#stagedAndSent(sealed, isAborted);
-      if (done !== UNREADABLE) return done;
-      // The session was replaced, and with it its key: nothing of the command was run.
-      this.#privateEnv?.forget();
-      const again = await this.#seal(prepared);
-      if (!again || isAborted()) return this.aborted(prepared);
-      const last = await this.#stagedAndSent(again, isAborted);
-      if (last === UNREADABLE) throw this.#makeError(SESSION_REPLACED);
-      return last;
+    if (prepared.hidden.length === 0) {
+      const done = await this.#stagedAndSent(prepared, isAborted);
+      if (done) return done;
+    } else {
+      // A second time where the session was replaced, and with it its key.
+      for (let left = 2; left > 0; left -= 1) {
+        const sealed = await this.#seal(prepared);
+        if (!sealed || isAborted()) return this.aborted(prepared);
+        const done = await this.#stagedAndSent(sealed, isAborted);
+        if (done) return done;
+        this.#privateEnv?.forget();
+      }
     }
-    return this.#stagedAndSent(prepared, isAborted);
+    throw this.#makeError(SESSION_REPLACED);
   }
 
   /** As a process of the session, which a broken stream does not end. */
@@ -163,7 +163,7 @@ export class Engine {
       },
     });
     if (delivered.outcome.kind === 'failed') {
-      throw Object.assign(cause ?? this.#makeError(delivered.outcome.error), {
+      throw Object.assign(cause ?? this.#makeError(/** @type {any} */ (delivered.outcome.error)), {
         stdout: delivered.stdout,
         stderr: delivered.stderr,
       });
@@ -185,6 +185,7 @@ export class Engine {
     return { ...prepared, ...buildCommand(spec), spec };
   }
 
+  /** Undefined where the session could not read its private variables: nothing was run. */
   async #stagedAndSent(prepared, isAborted) {
     if (!prepared.staged) return this.#send(prepared, isAborted);
     const { stage, unstage } = await import('./staging.js');
@@ -233,7 +234,7 @@ export class Engine {
     });
     const met = await sentinels.met();
     if (met !== undefined && delivered.outcome.kind === 'completed') {
-      if (met === spec.private?.failed) return UNREADABLE;
+      if (met === spec.private?.failed) return undefined;
       throw this.#makeError(SESSION_REPLACED);
     }
     const { kind, error } = delivered.outcome;
@@ -310,9 +311,9 @@ export class Engine {
     }
   }
 
-  /** The shell in the session; none with `shell: false`. */
+  /** The shell in the session; what asks for it is refused with `shell: false`. */
   get shell() {
-    return this.#options.shell;
+    return /** @type {string} */ (this.#options.shell);
   }
 
   /** Lets `promise` go on behind a result; its failure is nobody's. */
@@ -324,7 +325,7 @@ export class Engine {
 
   /** Kills the processes marked `marker`. */
   async killMarked(marker) {
-    const { shell } = this.#options;
+    const shell = /** @type {string} */ (this.#options.shell);
     const wire = binding.killCommand(shell, marker, true);
     const spec = { command: '', env: [], shell };
     await this.run({
@@ -460,7 +461,6 @@ export class Engine {
 
 /** What may have run, and does no harm when it runs again. */
 const LOST = new Set(['CONNECTION_LOST', 'RESPONSE_UNREADABLE', 'STREAM_BROKEN', 'internalServerException']);
-const UNREADABLE = Symbol('private variables could not be decrypted');
 
 /**
  * As long as the real thing, for what is checked before any request.

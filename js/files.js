@@ -120,11 +120,11 @@ export class Files {
       await this.#batch(files.slice(half), tools, options);
       return;
     }
-    const written = done.stdout.split('\n').filter(line => line === 'done').length;
-    for (const { name, content } of files.slice(0, written)) {
+    const count = done.stdout.split('\n').filter(line => line === 'done').length;
+    for (const { name, content } of files.slice(0, count)) {
       options.onProgress?.({ path: name, bytes: content.length, done: true });
     }
-    if (written < files.length) throw this.#failed('written', files[written].name, done);
+    if (count < files.length) throw this.#failed('written', files[count].name, done);
   }
 
   /** One large file, or one whose size is not known. */
@@ -229,7 +229,13 @@ export class Files {
     }
   }
 
-  /** Reads a file; where the answer breaks off, from there on. */
+  /**
+   * Reads a file; where the answer breaks off, from there on.
+   *
+   * @param {string} path
+   * @param {TransferOptions} options
+   * @param {(piece: Buffer) => unknown} sink
+   */
   async #receive(path, { signal, onProgress }, sink) {
     checkAborted(signal);
     const tools = await toolsOf(this.#engine);
@@ -276,6 +282,11 @@ export class Files {
     return done;
   }
 
+  /**
+   * @param {string} verb
+   * @param {string} name
+   * @param {{ stderr: string, exitCode: number, timedOut?: boolean }} done
+   */
   #failed(verb, name, { stderr, exitCode, timedOut }) {
     const why = stderr.trim() || (timedOut ? 'the session took too long' : `exit code ${exitCode}`);
     return this.#engine.failure({
@@ -412,7 +423,7 @@ function* batches(files, tools) {
 async function sourceOf(content, tools) {
   const hash = createHash('sha256');
   let size = 0;
-  const iterator = (content instanceof Uint8Array ? pieces(content) : content)[Symbol.asyncIterator]();
+  const iterator = (content instanceof Uint8Array ? sliced(content) : content)[Symbol.asyncIterator]();
   const head = [];
   let headLength = 0;
   let ended = false;
@@ -431,11 +442,8 @@ async function sourceOf(content, tools) {
       return piece;
     };
     for (const piece of head) yield count(piece);
-    while (!ended) {
-      const { value, done } = await iterator.next();
-      if (done) return;
-      yield count(Buffer.from(value));
-    }
+    if (ended) return;
+    yield* mapped(iterator, count);
   }
   const sample = Buffer.concat(head).subarray(0, 65_536);
   const compressed =
@@ -447,8 +455,17 @@ async function sourceOf(content, tools) {
   };
 }
 
+/** The rest of an iterator. */
+async function* mapped(iterator, map) {
+  for (;;) {
+    const { value, done } = await iterator.next();
+    if (done) return;
+    yield map(Buffer.from(value));
+  }
+}
+
 /** In pieces, so that hashing a large buffer does not hold up everything else. */
-async function* pieces(bytes) {
+async function* sliced(bytes) {
   for (let at = 0; at < bytes.length; at += 262_144) yield bytes.subarray(at, at + 262_144);
 }
 

@@ -63,7 +63,8 @@ export class Follower {
     /** @type {number | undefined} */
     let exitCode;
     let pause = 100;
-    while (exitCode === undefined && !signal.aborted) {
+    for (;;) {
+      if (signal.aborted) return undefined;
       /** @type {Promise<unknown>} */
       let pending = Promise.resolve();
       const lines = new LineSplitter(line => {
@@ -90,7 +91,7 @@ export class Follower {
           },
         });
         await pending;
-        if (exitCode !== undefined) break;
+        if (exitCode !== undefined) return exitCode;
         if (done.killed && !done.timedOut) return undefined;
         if (done.exitCode === GONE) throw this.#engine.failure(PROCESS_GONE);
         if (!done.timedOut) {
@@ -107,7 +108,6 @@ export class Follower {
         pause = Math.min(pause * 2, 5_000);
       }
     }
-    return exitCode;
   }
 }
 

@@ -31,6 +31,8 @@ export function listen(runtimeSessionId, log) {
 /** @param {import('./binding.cjs').BindingLogRecord} record */
 function dispatch({ message, session, fields }) {
   const named = Object.fromEntries(fields);
-  const those = session === undefined ? [...listeners.values()].flatMap(set => [...set]) : (listeners.get(session) ?? []);
-  for (const log of those) log(message, named);
+  const those = session === undefined ? listeners.values() : [listeners.get(session) ?? []];
+  for (const each of those) {
+    for (const log of each) log(message, named);
+  }
 }

@@ -19,6 +19,13 @@ const { MastraSandbox, SandboxNotReadyError } = workspace;
 const NAME = 'AgentCoreRuntimeSandbox';
 
 export class AgentCoreRuntimeSandbox extends MastraSandbox {
+  /**
+   * Set by the constructor: the field shadows what the base class has set.
+   *
+   * @type {import('../index.js').AgentCoreProcessManager | undefined}
+   */
+  // @ts-expect-error the base class has it read-only
+  processes;
   name = NAME;
   provider = 'agentcore';
   /** @type {import('@mastra/core/workspace').ProviderStatus} */
@@ -81,6 +88,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
       workingDirectory: () => this.workingDirectory,
       refuseIfClosed: () => this.#refuseIfClosed(),
     });
+    this.processes = /** @type {any} */ (this.#processes);
     if (options.nativeLogs) this.#listenToLog();
   }
 

@@ -43,7 +43,7 @@ async function probe(engine) {
   return new Tools(engine, new Set(stdout.split('\n')));
 }
 
-class Tools {
+export class Tools {
   #engine;
   #names;
 
