@@ -67,6 +67,8 @@ function run(args, runtime, cwd) {
     PATH,
     HOME,
     TMPDIR,
+    // What a newer Node warns of is not the program's.
+    NODE_NO_WARNINGS: '1',
     AGENTCORE_RUNTIME_ARN: runtime.agentRuntimeArn,
     AWS_REGION: runtime.region,
     AWS_ENDPOINT_URL_BEDROCK_AGENTCORE: runtime.endpoint,
