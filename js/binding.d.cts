@@ -341,6 +341,7 @@ export interface BindingStderr {
 /** One stop of a session. */
 export interface BindingStopRequest {
   agentRuntimeArn: string
+  accountId?: string
   runtimeSessionId: string
   qualifier?: string
   clientToken: string

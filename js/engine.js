@@ -411,6 +411,7 @@ export class Engine {
       agentRuntimeArn: options.agentRuntimeArn,
       runtimeSessionId: this.#runtimeSessionId,
       qualifier: options.qualifier,
+      accountId: options.accountId,
       clientToken: options.stopClientToken ?? binding.randomUuid(),
       maxAttempts: options.maxAttempts,
     };

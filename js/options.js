@@ -1,7 +1,8 @@
 /**
  * What the user said → what is meant: defaults and validation. No I/O.
  *
- * Everything wrong is refused here, before any request, with an error that names the option.
+ * Everything wrong is refused here, before any request, with an error that names the option; a
+ * `commandTimeout` only by the commands that have none of their own.
  */
 
 import { LABEL, kind, optionalText, text } from './check.js';

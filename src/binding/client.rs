@@ -5,6 +5,7 @@ use crate::client::credentials::{Provided, UserCredentials};
 use crate::client::http::Sent;
 use crate::client::identity::identity;
 use crate::client::{Client, ClientOptions, CommandExecution, CommandTarget, Trace, stop};
+use crate::client::stop::StopTarget;
 use crate::command;
 use crate::error::Failure;
 use crate::exec::{End, Output, run};
@@ -110,6 +111,7 @@ pub struct BindingExecuteRequest {
 #[napi(object)]
 pub struct BindingStopRequest {
     pub agent_runtime_arn: String,
+    pub account_id: Option<String>,
     pub runtime_session_id: String,
     pub qualifier: Option<String>,
     pub client_token: String,
@@ -232,18 +234,17 @@ impl BindingClient {
     /// Stops a session. Resolves with the failure, or nothing.
     #[napi]
     pub async fn stop_session(&self, request: BindingStopRequest) -> Result<Option<BindingError>> {
-        let session = request.runtime_session_id;
-        let span = debug_span!("stop", session = session.as_str());
-        let stopped = stop::stop_session(
-            &self.client,
-            &request.agent_runtime_arn,
-            &session,
-            request.qualifier,
-            &request.client_token,
-            request.max_attempts,
-        )
-        .instrument(span)
-        .await;
+        let target = StopTarget {
+            agent_runtime_arn: request.agent_runtime_arn,
+            account_id: request.account_id,
+            session_id: request.runtime_session_id,
+            qualifier: request.qualifier,
+            client_token: request.client_token,
+        };
+        let span = debug_span!("stop", session = target.session_id.as_str());
+        let stopped = stop::stop_session(&self.client, &target, request.max_attempts)
+            .instrument(span)
+            .await;
         Ok(stopped.err().map(Into::into))
     }
 }
