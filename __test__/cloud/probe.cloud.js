@@ -93,19 +93,15 @@ describe.skipIf(!agentRuntimeArn)('open facts of the service', () => {
 
   it('whether HTTP/2 is offered', async () => {
     const endpoint = process.env.AWS_ENDPOINT_URL_BEDROCK_AGENTCORE ?? `https://bedrock-agentcore.${region}.amazonaws.com`;
+    const session = connect(endpoint);
     const protocol = await new Promise(resolve => {
-      const session = connect(endpoint);
       // Not before the server has spoken the protocol.
-      session.once('remoteSettings', () => {
-        resolve(session.alpnProtocol ?? 'h2');
-        session.close();
-      });
-      session.on('error', error => resolve(`no HTTP/2: ${error.code ?? error.message}`));
-      session.setTimeout(5_000, () => {
-        resolve('no answer to HTTP/2');
-        session.destroy();
-      });
+      session.once('remoteSettings', () => resolve(session.alpnProtocol ?? 'h2'));
+      session.once('error', error => resolve(`not offered (${error.message})`));
+      session.once('close', () => resolve('not offered'));
+      setTimeout(() => resolve('not answered'), 5_000).unref();
     });
+    session.destroy();
     settle('HTTP/2', protocol);
   });
 });
