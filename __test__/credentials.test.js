@@ -371,6 +371,13 @@ describe('credentials that cannot be had', () => {
     expect(await chain({ env, files: { '.aws/config': role }, options: { profile: 'role' } })).toMatchObject(missing);
   });
 
+  it('a container’s endpoint that stumbles once is no such case', async () => {
+    const container = await httpServer(({ number }) => (number === 1 ? [503, ''] : metadata('ASIACONTAINER')));
+    const ended = await chain({ env: { AWS_CONTAINER_CREDENTIALS_FULL_URI: container.url } });
+    expect(ended).toMatchObject(signed('ASIACONTAINER', 'ASIACONTAINER-token'));
+    expect(container.requests).toHaveLength(2);
+  });
+
   // Retries are off for the whole configuration, and with it for those who load credentials.
   it.fails('a role whose STS stumbles once is no such case', async () => {
     const sts = await httpServer(({ number }) => (number === 1 ? [503, ''] : stsAnswer('AssumeRole', 'ASIASECOND')));

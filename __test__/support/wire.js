@@ -61,12 +61,13 @@ const SESSION = 'x-amzn-bedrock-agentcore-runtime-session-id';
  * Starts a server on loopback. `onCommand` answers each command; it gets `{ request,
  * response, body, number }` and may do as it likes. `answer` writes a 200 with its frames.
  * With `tls`, Node's options of a TLS server, it speaks HTTPS; `host` is its name in `endpoint`.
+ * `onStop` answers stops of sessions, which else succeed.
  *
  * @returns {Promise<{ endpoint: string, port: number, commands: { command: string, timeout: number }[],
  *   requests: { url: string, headers: object, body: any }[], connections: () => number,
  *   close: () => Promise<void> }>}
  */
-export async function wireServer(onCommand, { tls, host = '127.0.0.1', port = 0 } = {}) {
+export async function wireServer(onCommand, { tls, host = '127.0.0.1', port = 0, onStop = stopped } = {}) {
   const commands = [];
   const requests = [];
   let connections = 0;
@@ -77,8 +78,7 @@ export async function wireServer(onCommand, { tls, host = '127.0.0.1', port = 0 
     const body = text ? JSON.parse(text) : {};
     requests.push({ url: request.url, headers: request.headers, body });
     if (request.url.includes('/stopruntimesession')) {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{}');
+      onStop({ request, response, body });
       return;
     }
     commands.push(body);
@@ -106,6 +106,11 @@ export async function wireServer(onCommand, { tls, host = '127.0.0.1', port = 0 
         server.close(resolve);
       }),
   };
+}
+
+function stopped({ response }) {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end('{}');
 }
 
 function begin(request, response) {
