@@ -75,6 +75,13 @@ fn unanswered(error: &(dyn Error + 'static), sent: bool) -> Failure {
         return no_credentials(credentials);
     }
     let what = chain(error);
+    if what.contains("identity resolver timed out") {
+        let message = format!(
+            "the AWS credentials did not come in time: {what}. Check the credentials function, \
+             or the network that they come from"
+        );
+        return Failure::of(&situation::CREDENTIALS_MISSING, message);
+    }
     let failure = if sent {
         Failure::of(
             &situation::CONNECTION_LOST,

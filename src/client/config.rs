@@ -4,7 +4,10 @@ use super::credentials::{Provided, UserCredentials};
 use super::http::{CONNECT_TIMEOUT, Transport};
 use crate::error::Failure;
 use crate::situation;
+use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::provider_config::ProviderConfig;
 use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_bedrockagentcore as sdk;
 use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
 use aws_smithy_types::retry::RetryConfig;
@@ -92,12 +95,22 @@ impl Client {
         Ok(&made.shared)
     }
 
+    /// Names the profile that was asked for, where it gave no credentials.
+    pub(super) fn named(&self, mut failure: Failure) -> Failure {
+        if let (Some(profile), true) = (
+            &self.options.profile,
+            failure.code == situation::CREDENTIALS_MISSING.code,
+        ) {
+            failure.message = format!("of the profile {profile}, {}", failure.message);
+        }
+        failure
+    }
+
     async fn make(&self) -> Result<Made, Failure> {
         let options = &self.options;
+        let transport = Transport::new(certificates(&options.ca_files)?);
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
-            .http_client(Transport::new(certificates(&options.ca_files)?))
-            // Retries are ours: the SDK's would run a command three times.
-            .retry_config(RetryConfig::disabled())
+            .http_client(transport.clone())
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
             .timeout_config(
                 TimeoutConfig::builder()
@@ -118,11 +131,23 @@ impl Client {
             (Some(credentials), None) => loader.credentials_provider(credentials.clone()),
             (None, None) => loader,
         };
-        let shared = loader.load().await;
+        let mut shared = loader.load().await;
         if shared.region().is_none() {
             return Err(no_region());
         }
-        let mut config = sdk::config::Builder::from(&shared);
+        if let (Some(profile), None, None) =
+            (&options.profile, &options.credentials, &options.bearer_token)
+        {
+            let provider = profile_credentials(profile, &shared, transport);
+            shared = shared
+                .into_builder()
+                .credentials_provider(SharedCredentialsProvider::new(provider))
+                .build();
+        }
+        let mut config = sdk::config::Builder::from(&shared)
+            // Retries are ours: the SDK's would run a command three times. Those of credentials
+            // stay the SDK's.
+            .retry_config(RetryConfig::disabled());
         if let Some(endpoint) = &options.endpoint {
             config = config.endpoint_url(endpoint);
         }
@@ -132,6 +157,23 @@ impl Client {
         let sdk = sdk::Client::from_conf(config.build());
         Ok(Made { shared, sdk })
     }
+}
+
+/// A profile that was asked for is what signs, or nothing: the chain would look at the environment
+/// first, and go on to a machine's role where the profile is not there.
+fn profile_credentials(
+    profile: &str,
+    shared: &SdkConfig,
+    transport: Transport,
+) -> ProfileFileCredentialsProvider {
+    let provider_config = ProviderConfig::without_region()
+        .with_behavior_version(Some(BehaviorVersion::latest()))
+        .with_region(shared.region().cloned())
+        .with_http_client(transport);
+    ProfileFileCredentialsProvider::builder()
+        .configure(&provider_config)
+        .profile_name(profile)
+        .build()
 }
 
 fn no_region() -> Failure {

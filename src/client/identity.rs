@@ -44,7 +44,7 @@ pub async fn identity(client: &Client) -> Result<Identity, Failure> {
         _ if client.authorization().await?.is_some() => None,
         None => Some(Err(advice::no_credentials_at_all())),
         Some(provider) => Some(match provider.provide_credentials().await {
-            Err(error) => Err(advice::no_credentials(&error)),
+            Err(error) => Err(client.named(advice::no_credentials(&error))),
             Ok(credentials) => Ok(CredentialFacts {
                 access_key_id: masked(credentials.access_key_id()),
                 provider: ways(&credentials),

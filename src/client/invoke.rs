@@ -162,7 +162,7 @@ async fn send(
         .send()
         .await;
     if let Err(error) = result {
-        return Err(advice::failure(&error, sent));
+        return Err(client.named(advice::failure(&error, sent)));
     }
     answer.into_body()
 }

@@ -70,7 +70,7 @@ pub async fn stop_session(
                 Ok(Err(error)) => error,
                 Err(_) => return Err(silent()),
             };
-            let failure = advice::failure(&error, &sent);
+            let failure = client.named(advice::failure(&error, &sent));
             if failure.http_status == Some(404) {
                 return Ok(());
             }
