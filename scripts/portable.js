@@ -1,16 +1,16 @@
 /**
  * `npm run build:portable`: the addon for linux-x64-gnu as it is published, linked by Zig against
  * glibc 2.17, which every Linux of the last ten years has; a plain build needs the one it was built
- * on. Zig comes from PyPI and stays in .cache/, as does the addon, in .cache/portable/.
+ * on. Zig comes from PyPI and stays in .cache/.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { root, step } from './steps.js';
 
 const GLIBC = '2.17';
 const zig = `${root}.cache/ziglang`;
 const linker = `${root}.cache/zig-cc`;
-const addon = `${root}.cache/portable/mastra-agentcore.linux-x64-gnu.node`;
+const addon = `${root}js/mastra-agentcore.linux-x64-gnu.node`;
 
 if (!existsSync(`${zig}/ziglang`)) {
   mkdirSync(zig, { recursive: true });
@@ -19,10 +19,9 @@ if (!existsSync(`${zig}/ziglang`)) {
 writeFileSync(linker, `#!/bin/sh\nexec "${zig}/ziglang/zig" cc -target x86_64-linux-gnu.${GLIBC} "$@"\n`);
 chmodSync(linker, 0o755);
 
-// Only the last step again: what is compiled stays as it is.
-step(`Link the native addon for glibc ${GLIBC}`, ['cargo', 'rustc', '--release', '--lib', '--', '-C', `linker=${linker}`]);
-mkdirSync(`${root}.cache/portable`, { recursive: true });
-copyFileSync(`${target()}/release/libmastra_agentcore.so`, addon);
+step(`Build the native addon for glibc ${GLIBC} (some minutes the first time)`, ['npm', 'run', 'build'], {
+  CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_LINKER: linker,
+});
 
 const needed = neededGlibc();
 if (compare(needed, GLIBC) > 0) {
@@ -30,12 +29,6 @@ if (compare(needed, GLIBC) > 0) {
   process.exit(1);
 }
 console.log(`✔ the addon needs glibc ${needed}`);
-
-/** Where cargo puts what it builds. */
-function target() {
-  const metadata = execFileSync('cargo', ['metadata', '--no-deps', '--format-version', '1'], { cwd: root, encoding: 'utf8' });
-  return JSON.parse(metadata).target_directory;
-}
 
 /** The newest version of glibc's symbols that the addon refers to. */
 function neededGlibc() {
