@@ -1,8 +1,11 @@
 /**
- * The raw addon. Required, not imported: the generated loader is large, and `import` would
- * first search it for the names it exports.
+ * The raw addon. Loaded through a small CommonJS module: the generated loader is large, and
+ * `import` would first search it for the names it exports. Not by `createRequire`, which bundlers
+ * cannot follow.
  */
-import { createRequire } from 'node:module';
+import loaded from './load.cjs';
+
+if (loaded.error) throw loaded.error;
 
 /** @type {typeof import('./binding.cjs')} */
-export default createRequire(import.meta.url)('./binding.cjs');
+export default loaded.binding;
