@@ -97,6 +97,7 @@ async function exec() {
   }
 }
 
+/** @param {Record<string, string | boolean | undefined>} values @returns {any} */
 function sandboxOptions({ arn, session, qualifier, region, endpoint, profile }) {
   return {
     agentRuntimeArn: arn ?? process.env.AGENTCORE_RUNTIME_ARN ?? '',

@@ -3,7 +3,7 @@
  * delivery → result or error. Knows neither Mastra nor what errors are called there.
  */
 import binding from './addon.js';
-import { LABEL } from './check.js';
+import { LABEL } from './connection.js';
 import { acquire, isNativeClient, nativeOf } from './client.js';
 import { deliver } from './delivery.js';
 import { SESSION_REPLACED } from './errors.js';

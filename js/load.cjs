@@ -11,9 +11,11 @@
 function likely() {
   if (process.platform !== 'linux' || process.arch !== 'x64' || process.env.NAPI_RS_NATIVE_LIBRARY_PATH) return undefined;
   try {
+    // @ts-ignore built
     return require('./mastra-agentcore.linux-x64-gnu.node');
   } catch {}
   try {
+    // @ts-ignore installed
     return require('mastra-agentcore-linux-x64-gnu');
   } catch {}
   return undefined;

@@ -5,9 +5,8 @@
  * `commandTimeout` only by the commands that have none of their own.
  */
 
-import { LABEL, kind, optionalText, text } from './check.js';
 import { isNativeClient, regionOf } from './client.js';
-import { resolveConnection } from './connection.js';
+import { LABEL, kind, optionalText, resolveConnection, text } from './connection.js';
 
 const MAX_TIMEOUT_SECONDS = 3600;
 /** A resumable command may last as long as its session. */
