@@ -16,6 +16,20 @@ export interface LocalAgentCoreRuntimeOptions {
   credentials?: { accessKeyId: string; secretAccessKey: string };
   /** Tokens to accept. Not empty: a runtime with a JWT authorizer, which refuses signatures. */
   bearerTokens?: string[];
+  /**
+   * Verifies bearer tokens as a runtime's JWT authorizer does, and refuses signatures. Signed
+   * with RS256, RS384, RS512, ES256 or ES384; `exp` is required, with a minute of leeway.
+   */
+  jwtAuthorizer?: {
+    /** The issuer's public key, in PEM. */
+    publicKey: string;
+    /** The `iss` that a token must have. Default: any. */
+    issuer?: string;
+    /** One of these must be in a token's `aud`. Default: any. */
+    allowedAudience?: string[];
+    /** One of these must be a token's `client_id`. Default: any. */
+    allowedClients?: string[];
+  };
   /** Qualifiers that exist besides `DEFAULT`. */
   qualifiers?: string[];
   /** A session without a running command ends after so many milliseconds. Default: 900,000. */
@@ -30,7 +44,10 @@ export interface LocalAgentCoreRuntimeOptions {
   joinQuotes?: boolean;
   /** What a timeout kills. Default: the command's process group. */
   timeoutKills?: 'group' | 'leader';
-  /** Variables of every command, besides `PATH`, `LANG` and `HOME`. */
+  /**
+   * Variables of every command, besides `PATH`, `LANG`, and `HOME` and `TMPDIR`, which end with
+   * the session.
+   */
   env?: Record<string, string>;
 }
 

@@ -2,6 +2,8 @@
  * `mastra-agentcore/native`: the addon's classes without Mastra.
  */
 
+import type { Writable } from 'node:stream';
+
 /** AWS credentials. */
 export interface AwsCredentials {
   accessKeyId: string;
@@ -113,6 +115,18 @@ export interface AgentCoreRuntimeOptions extends AgentCoreRuntimeClientOptions {
    */
   maxAttempts?: number;
   /**
+   * Runs every command as a process of the session that a broken stream does not end: it is read
+   * on from the byte where the stream stopped, up to its own timeout, which may then be 28,800,000
+   * ms. Not with `shell: false`. Default: false; each command may say otherwise.
+   */
+  resumable?: boolean;
+  /**
+   * Variables whose values stand in no command text, which the service may record: all, or those
+   * of these names. They are encrypted for the session, which needs `openssl`. Not with
+   * `shell: false`. Default: none.
+   */
+  privateEnv?: boolean | string[];
+  /**
    * Headers of distributed tracing: given, computed per command, or `false` for none.
    * Default: those of OpenTelemetry's active span, where `@opentelemetry/api` is installed.
    */
@@ -146,6 +160,26 @@ export interface ExecuteCommandOptions {
   abortSignal?: AbortSignal;
   /** Newest bytes of UTF-8 retained per stream; `Infinity` (the default) retains all. */
   maxRetainedBytes?: number;
+  /** Survives its connection, and may take up to 28,800,000 ms. Default: the sandbox's. */
+  resumable?: boolean;
+}
+
+/** A file to write. */
+export interface FileInput {
+  /** Where; a relative one lies under `workingDirectory`. Its directories are made. */
+  path: string;
+  /** Text (as UTF-8), bytes, or a stream of either, such as `createReadStream(…)`. */
+  content: string | Uint8Array | AsyncIterable<Uint8Array | string>;
+  /** Permissions, from 0o001 to 0o777. Default: 0o644. */
+  mode?: number;
+}
+
+/** Options of reading and writing files. */
+export interface FileTransferOptions {
+  /** Ends the transfer; files that are not whole are not left behind. */
+  abortSignal?: AbortSignal;
+  /** Called as bytes arrive; with `done` once the file is whole. */
+  onProgress?: (progress: { path: string; bytes: number; done: boolean }) => void;
 }
 
 /** How a command ended. */
@@ -203,6 +237,24 @@ export class AgentCoreRuntimeSandbox {
     args?: string[],
     options?: ExecuteCommandOptions,
   ): Promise<CommandResult>;
+  /**
+   * Writes files into the session: in chunks, checked where the image has `sha256sum`, each whole
+   * or not at all.
+   *
+   * @throws Error `FILE_FAILED` that names the file; `TOOL_MISSING`; an AbortError
+   */
+  writeFiles(files: FileInput[], options?: FileTransferOptions): Promise<void>;
+  /** A file's bytes. @throws as `writeFiles` */
+  readFile(path: string, options?: FileTransferOptions & { encoding?: undefined }): Promise<Buffer>;
+  /** A file's text. @throws as `writeFiles` */
+  readFile(path: string, options: FileTransferOptions & { encoding: BufferEncoding }): Promise<string>;
+  /**
+   * Copies a file of the session into a file here (whole or not at all) or a stream, which is not
+   * ended.
+   *
+   * @throws as `writeFiles`
+   */
+  downloadFile(path: string, destination: string | Writable, options?: FileTransferOptions): Promise<void>;
   /** Stops the session; one that is gone counts as stopped. */
   stopRuntimeSession(): Promise<void>;
   /** Ends running commands as if aborted, waits for their kills, and refuses new ones. */

@@ -14,6 +14,8 @@ export declare class BindingClient {
   constructor(config: BindingClientConfig)
   /** Starts a command. `wake` is called when there is something to read. */
   execute(request: BindingExecuteRequest, wake: () => void): BindingCommand
+  /** Who this client is; rejects with `Name: message`. */
+  identity(): Promise<BindingIdentity>
   /** Stops a session. Resolves with the failure, or nothing. */
   stopSession(request: BindingStopRequest): Promise<BindingError | null>
 }
@@ -103,6 +105,11 @@ export interface BindingCommandSpec {
   shell?: string
   /** Marks the command's processes, where they are to be killed on abort. */
   marker?: string
+  /** Where the command must find a known session. */
+  session?: BindingSessionCheck
+  private?: BindingPrivateEnv
+  /** A directory's plain name, where a command may be put that is too long for the wire. */
+  stage?: string
 }
 
 /** A command's text, as shown and as sent. */
@@ -111,6 +118,17 @@ export interface BindingCommandText {
   /** Without the values of variables. */
   logged: string
   wire: string
+  staged?: BindingStaged
+}
+
+/** What may be said of credentials. */
+export interface BindingCredentialFacts {
+  accessKeyId: string
+  provider: string
+  /** Milliseconds since 1970. */
+  expires?: number
+  caller?: string
+  callerError?: string
 }
 
 /** AWS credentials. */
@@ -174,12 +192,29 @@ export interface BindingFault {
   code?: string
 }
 
+/** What a client was configured to, without a secret. */
+export interface BindingIdentity {
+  region: string
+  /** None where a bearer token is sent instead, or where they failed. */
+  credentials?: BindingCredentialFacts
+  credentialsError?: BindingError
+}
+
 /** What a command whose events JavaScript pushes is made from. */
 export interface BindingInjectedOptions {
   timeoutMs: number
   maxRetainedBytes?: number
   streamStdout: boolean
   streamStderr: boolean
+}
+
+/** The token issuer that a JWT runtime trusts. */
+export interface BindingJwtAuthorizer {
+  /** In PEM. */
+  publicKey: string
+  issuer?: string
+  allowedAudience?: Array<string>
+  allowedClients?: Array<string>
 }
 
 /** What marks the processes to kill, and the shell to do it with. */
@@ -201,6 +236,7 @@ export interface BindingLocalOptions {
   agentRuntimeArn?: string
   credentials?: BindingLocalCredentials
   bearerTokens?: Array<string>
+  jwtAuthorizer?: BindingJwtAuthorizer
   qualifiers?: Array<string>
   idleTimeoutMs?: number
   maxLifetimeMs?: number
@@ -214,6 +250,15 @@ export interface BindingLocalOptions {
   env?: Array<Array<string>>
 }
 
+/** One event. */
+export interface BindingLogRecord {
+  message: string
+  /** The session, of events that belong to one. */
+  session?: string
+  /** Names and values, in order. */
+  fields: Array<Array<string>>
+}
+
 /** How a command ended. */
 export interface BindingOutcome {
   kind: 'completed' | 'timedOut' | 'aborted' | 'failed'
@@ -223,6 +268,17 @@ export interface BindingOutcome {
   executionTimeMs: number
   stdoutDroppedBytes: number
   stderrDroppedBytes: number
+}
+
+/** Encrypted variables. */
+export interface BindingPrivateEnv {
+  names: Array<string>
+  keyFile: string
+  /** In Base64, as the words. */
+  key: string
+  words: string
+  /** Printed to stderr where they cannot be decrypted, with exit code 114. */
+  failed: string
 }
 
 /** What a credentials function gave, or the message of what it threw. */
@@ -261,6 +317,19 @@ export interface BindingSession {
   runningCommands: number
 }
 
+/** What tells a known session from a fresh one. */
+export interface BindingSessionCheck {
+  file: string
+  /** Printed to stderr where there is no such file, with exit code 113. */
+  missing: string
+}
+
+/** What a command that is too long for the wire reads from the session. */
+export interface BindingStaged {
+  script: string
+  text: string
+}
+
 /**
  * A piece of stderr. One of stdout is the string itself: nearly all output is stdout, and
  * an object costs more than the rest of a piece's way.
@@ -272,6 +341,7 @@ export interface BindingStderr {
 /** One stop of a session. */
 export interface BindingStopRequest {
   agentRuntimeArn: string
+  accountId?: string
   runtimeSessionId: string
   qualifier?: string
   clientToken: string
@@ -295,5 +365,20 @@ export declare function buildCommand(spec: BindingCommandSpec): BindingCommandTe
  */
 export declare function killCommand(shell: string, marker: string, begun: boolean): string
 
+/** Calls `listener` with every event from now on, for as long as its thread lives. */
+export declare function listenToLog(listener: (arg: BindingLogRecord) => void): void
+
+/** The variable that carries a command's mark. */
+export declare function markerVariable(): string
+
+/** The longest command that the service takes, in bytes. */
+export declare function maxCommandBytes(): number
+
+/** Makes one shell word of `text`, as commands' arguments are quoted. */
+export declare function quote(text: string): string
+
 /** A random UUID, as text. Importing `node:crypto` for it would cost as much as the addon. */
 export declare function randomUuid(): string
+
+/** The command line that runs a script of ours in `shell`, with stdin closed. */
+export declare function scriptCommand(shell: string, script: string): string

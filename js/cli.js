@@ -7,17 +7,20 @@ import { AgentCoreRuntimeSandbox } from './native.js';
 
 const USAGE = `Usage:
   mastra-agentcore exec [options] -- COMMAND [ARGS…]   run a command in a session
+  mastra-agentcore doctor [options]                    say what stands in a command's way
   mastra-agentcore local [--port N] [--shell]          serve a local runtime (it isolates nothing)
 
-Options of exec:
+Options of exec and doctor:
   --arn ARN          the runtime; default: $AGENTCORE_RUNTIME_ARN
   --session ID       the session; default: a new one
   --qualifier NAME   --region REGION   --endpoint URL   --profile NAME
+of exec alone:
   --cwd DIRECTORY    --timeout SECONDS
   --stop             stop the session afterwards
 
 exec prints the command's output as it comes and ends with its exit code; 70 means that it is not
-known how the command ended.`;
+known how the command ended. doctor runs harmless commands in a session of its own, stops it, and
+ends with 1 when something stands in the way.`;
 
 const EXEC_OPTIONS = /** @satisfies {import('node:util').ParseArgsConfig['options']} */ ({
   arn: { type: 'string' },
@@ -50,8 +53,7 @@ async function main() {
       console.log(JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version);
       return 0;
     case 'doctor':
-      console.error('mastra-agentcore doctor is not available in this version');
-      return 64;
+      return diagnose();
     case '--help':
     case '-h':
       console.log(USAGE);
@@ -73,14 +75,7 @@ async function exec() {
     console.error(USAGE);
     return 64;
   }
-  const sandbox = new AgentCoreRuntimeSandbox({
-    agentRuntimeArn: values.arn ?? process.env.AGENTCORE_RUNTIME_ARN ?? '',
-    runtimeSessionId: values.session,
-    qualifier: values.qualifier,
-    region: values.region,
-    endpoint: values.endpoint,
-    profile: values.profile,
-  });
+  const sandbox = new AgentCoreRuntimeSandbox(sandboxOptions(values));
   const controller = new AbortController();
   process.once('SIGINT', () => controller.abort());
   process.once('SIGTERM', () => controller.abort());
@@ -100,6 +95,26 @@ async function exec() {
     if (values.stop) await sandbox.stopRuntimeSession();
     await sandbox.close();
   }
+}
+
+/** @param {Record<string, string | boolean | undefined>} values @returns {any} */
+function sandboxOptions({ arn, session, qualifier, region, endpoint, profile }) {
+  return {
+    agentRuntimeArn: arn ?? process.env.AGENTCORE_RUNTIME_ARN ?? '',
+    runtimeSessionId: session,
+    qualifier,
+    region,
+    endpoint,
+    profile,
+  };
+}
+
+async function diagnose() {
+  const { doctor } = await import('./doctor.js');
+  const { cwd: _, timeout: __, stop: ___, ...options } = EXEC_OPTIONS;
+  const { values } = parseArgs({ args: rest, options });
+  const well = await doctor({ sandbox: sandboxOptions(values), print: line => console.log(line) });
+  return well ? 0 : 1;
 }
 
 async function local() {

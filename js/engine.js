@@ -3,12 +3,20 @@
  * delivery → result or error. Knows neither Mastra nor what errors are called there.
  */
 import binding from './addon.js';
+import { LABEL } from './connection.js';
 import { acquire, isNativeClient, nativeOf } from './client.js';
 import { deliver } from './delivery.js';
+import { SESSION_REPLACED } from './errors.js';
 import { checkEnv } from './options.js';
+import { Sentinels } from './sentinels.js';
+import { subscribe } from './signals.js';
 
 /** So long a kill that nobody waits for keeps Node alive. */
 const KILL_KEEPS_ALIVE_MS = 5_000;
+/** A script of ours, unless it says otherwise. */
+const SCRIPT_TIMEOUT_SECONDS = 60;
+/** What may be sent twice without harm is tried so often, whatever maxAttempts says. */
+const IDEMPOTENT_ATTEMPTS = 5;
 /** So long a kill may take through an injected client. */
 const KILL_LIMIT_MS = 20_000;
 
@@ -31,6 +39,20 @@ export class Engine {
   /** Counts the calls of abortAll(), for commands that are on their way to running. */
   #aborts = 0;
   #kills = new Set();
+  /** @type {import('./private-env.js').PrivateEnv | undefined} */
+  #privateEnv;
+  /**
+   * What goes on behind a result, and destroy() waits for.
+   *
+   * @type {Set<Promise<unknown>>}
+   */
+  #behind = new Set();
+  /**
+   * Set once the session is known: commands run in no other.
+   *
+   * @type {import('./session-guard.js').SessionGuard | undefined}
+   */
+  guard;
   /** @type {ReturnType<typeof acquire> | undefined} */
   #share;
 
@@ -53,19 +75,33 @@ export class Engine {
    * @param {string | undefined} workingDirectory
    */
   prepare(checked, overlay, workingDirectory) {
-    const { shell, killOnAbort } = this.#options;
+    const { shell, killOnAbort, privateEnv } = this.#options;
     const marker = shell && killOnAbort ? binding.randomUuid() : undefined;
-    const env = Object.entries({ ...checkEnv(overlay), ...checked.env });
-    const text = buildCommand({
+    const env = /** @type {[string, string][]} */ (
+      Object.entries({ ...checkEnv(overlay), ...checked.env }).filter(([, value]) => value !== undefined)
+    );
+    /** @param {[string, string]} variable */
+    const isHidden = ([name]) => privateEnv === true || Boolean(privateEnv?.includes(name));
+    const hidden = env.filter(isHidden);
+    const spec = {
       command: checked.command,
       args: checked.args ?? undefined,
       cwd: checked.cwd,
       workingDirectory,
-      env: env.filter(([, value]) => value !== undefined),
+      env: env.filter(pair => !isHidden(pair)),
       shell: shell ?? undefined,
       marker,
-    });
-    return { ...checked, ...text, kill: marker ? { shell, marker } : undefined };
+      session: this.guard?.check(),
+      private: hidden.length > 0 ? placeholder(hidden) : undefined,
+      stage: `.mastra-agentcore-${binding.randomUuid()}`,
+    };
+    return {
+      ...checked,
+      ...buildCommand(spec),
+      spec,
+      hidden,
+      kill: marker ? { shell, marker } : undefined,
+    };
   }
 
   /** What the caller of an aborted command gets, before anything was sent. */
@@ -86,37 +122,223 @@ export class Engine {
 
   /** Runs a prepared command. */
   async run(prepared) {
-    const { signal } = prepared;
+    if (prepared.resumable) return this.#runResumably(prepared);
     const aborts = this.#aborts;
+    const isAborted = () => prepared.signal?.aborted || aborts !== this.#aborts;
+    if (prepared.hidden.length === 0) {
+      const done = await this.#stagedAndSent(prepared, isAborted);
+      if (done) return done;
+    } else {
+      // A second time where the session was replaced, and with it its key.
+      for (let left = 2; left > 0; left -= 1) {
+        const sealed = await this.#seal(prepared);
+        if (!sealed || isAborted()) return this.aborted(prepared);
+        const done = await this.#stagedAndSent(sealed, isAborted);
+        if (done) return done;
+        this.#privateEnv?.forget();
+      }
+    }
+    throw this.#makeError(SESSION_REPLACED);
+  }
+
+  /** As a process of the session, which a broken stream does not end. */
+  async #runResumably(prepared) {
+    const { runResumably, killResumable } = await import('./resumable.js');
+    if (prepared.signal?.aborted) return this.aborted(prepared);
+    const pid = binding.randomUuid();
+    /** @type {any} */
+    let cause;
+    const start = wake => {
+      const command = binding.BindingCommand.injected(injectedOptions(prepared), wake);
+      runResumably(this, prepared, pid, command).catch(error => {
+        cause = error;
+        command.pushError(asData(error));
+      });
+      return command;
+    };
+    const delivered = await this.deliver(start, {
+      ...prepared,
+      onCutShort: () => {
+        if (this.#options.killOnAbort) this.behind(killResumable(this, pid));
+      },
+    });
+    if (delivered.outcome.kind === 'failed') {
+      throw Object.assign(cause ?? this.#makeError(/** @type {any} */ (delivered.outcome.error)), {
+        stdout: delivered.stdout,
+        stderr: delivered.stderr,
+      });
+    }
+    return result(prepared, delivered);
+  }
+
+  /** The command with its private variables encrypted; nothing after an abort. */
+  async #seal(prepared) {
+    const { PrivateEnv } = await import('./private-env.js');
+    this.#privateEnv ??= new PrivateEnv(this.#runtimeSessionId);
+    const sealed = await orAborted(
+      this.#privateEnv.seal(prepared.hidden, this),
+      prepared.signal,
+      this.#running,
+    );
+    if (!sealed) return undefined;
+    const spec = { ...prepared.spec, private: sealed };
+    return { ...prepared, ...buildCommand(spec), spec };
+  }
+
+  /** Undefined where the session could not read its private variables: nothing was run. */
+  async #stagedAndSent(prepared, isAborted) {
+    if (!prepared.staged) return this.#send(prepared, isAborted);
+    const { stage, unstage } = await import('./staging.js');
+    try {
+      const staged = await orAborted(
+        stage(this, prepared.spec.stage, prepared.staged),
+        prepared.signal,
+        this.#running,
+      );
+      if (!staged || isAborted()) return this.aborted(prepared);
+      return await this.#send(prepared, isAborted);
+    } finally {
+      this.behind(unstage(this, prepared.spec.stage));
+    }
+  }
+
+  async #send(prepared, isAborted) {
+    const { signal, spec } = prepared;
     const headers = await traceOf(this.#options.trace);
     const { client } = this.#options;
     const injected = client && !isNativeClient(client) ? client : undefined;
     const sdk = injected && (await sdkClient());
-    if (signal?.aborted || aborts !== this.#aborts) return this.aborted(prepared);
-    const request = this.#request(prepared, headers);
+    if (isAborted()) return this.aborted(prepared);
+    const lines = [spec.session?.missing, spec.private?.failed].filter(line => line !== undefined);
+    const sentinels = new Sentinels(lines, prepared.onStderr);
+    const onStderr = sentinels.callback;
+    const request = this.#request({ ...prepared, onStderr }, headers);
     /** @type {unknown} */
     let cause;
     const start = injected
       ? wake => {
-          const command = binding.BindingCommand.injected(injectedOptions(prepared), wake);
+          const command = binding.BindingCommand.injected(
+            injectedOptions({ ...prepared, onStderr }),
+            wake,
+          );
           sdk.sendCommand(injected, request, command, signal).catch(error => {
             cause = error;
           });
           return command;
         }
       : wake => this.#native().execute(request, wake);
-    const delivered = await this.#tracked(
-      deliver(start, {
-        onStdout: prepared.onStdout,
-        onStderr: prepared.onStderr,
-        signal,
-        running: this.#running,
-        onCutShort: command => this.#kill(command, request, injected),
-      }),
-    );
+    const delivered = await this.deliver(start, {
+      ...prepared,
+      onStderr,
+      onCutShort: command => this.#kill(command, request, injected),
+    });
+    const met = await sentinels.met();
+    if (met !== undefined && delivered.outcome.kind === 'completed') {
+      if (met === spec.private?.failed) return undefined;
+      throw this.#makeError(SESSION_REPLACED);
+    }
     const { kind, error } = delivered.outcome;
     if (kind === 'failed' && error) throw this.#makeError(error, delivered, cause);
     return result(prepared, delivered);
+  }
+
+  /**
+   * Delivers a command that `start` starts; stop() and destroy() end it.
+   *
+   * @param {(wake: () => void) => import('./binding.cjs').BindingCommand} start
+   */
+  deliver(start, { onStdout, onStderr, signal, onCutShort }) {
+    return this.#tracked(
+      deliver(start, { onStdout, onStderr, signal, running: this.#running, onCutShort }),
+    );
+  }
+
+  /**
+   * Runs a script of ours in the session: without the user's variables and directory.
+   *
+   * @param {string} script
+   * @param {object} [options]
+   * @param {AbortSignal} [options.signal]
+   * @param {number} [options.timeoutSeconds]
+   * @param {(text: string) => unknown} [options.onStdout]
+   * @param {number} [options.maxRetainedBytes]
+   * @param {boolean} [options.killable] an abort kills what it started
+   * @param {[string, string][]} [options.hidden] private variables
+   * @param {boolean} [options.stage] may be longer than the wire takes
+   * @param {boolean} [options.idempotent] may be sent again where it may have run
+   */
+  async script(script, options = {}) {
+    const { shell } = this.#options;
+    if (!shell) throw new Error(`${LABEL} this needs a shell in the session: leave shell: false out`);
+    const { signal, onStdout, maxRetainedBytes, timeoutSeconds = SCRIPT_TIMEOUT_SECONDS } = options;
+    const session = this.guard?.check();
+    const marker = options.killable ? binding.randomUuid() : undefined;
+    const stage = options.stage ? `.mastra-agentcore-${binding.randomUuid()}` : undefined;
+    /** @type {import('./binding.cjs').BindingCommandSpec} */
+    const spec = { command: script, env: [], shell, marker, session, stage };
+    const hidden = options.hidden ?? [];
+    if (hidden.length > 0) spec.private = placeholder(hidden);
+    let wire = marker || spec.private ? undefined : binding.scriptCommand(shell, guarded(session, script));
+    let staged;
+    if (wire === undefined || Buffer.byteLength(wire) > binding.maxCommandBytes()) {
+      ({ wire, staged } = buildCommand(spec));
+    }
+    const prepared = {
+      command: script,
+      displayed: script,
+      args: undefined,
+      wire,
+      staged,
+      spec,
+      hidden,
+      signal,
+      onStdout,
+      onStderr: undefined,
+      timeoutMs: timeoutSeconds * 1000,
+      timeoutSeconds,
+      maxRetainedBytes,
+      kill: marker ? { shell, marker } : undefined,
+    };
+    if (!options.idempotent) return this.run(prepared);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await this.run(prepared);
+      } catch (error) {
+        const again = error.retryable === true || LOST.has(error.code) || error.httpStatusCode >= 500;
+        if (!again || attempt >= IDEMPOTENT_ATTEMPTS || signal?.aborted) throw error;
+        await pause(Math.min(100 * 2 ** attempt, 2_000), signal);
+      }
+    }
+  }
+
+  /** The shell in the session; what asks for it is refused with `shell: false`. */
+  get shell() {
+    return /** @type {string} */ (this.#options.shell);
+  }
+
+  /** Lets `promise` go on behind a result; its failure is nobody's. */
+  behind(promise) {
+    const settled = Promise.resolve(promise).catch(() => {});
+    this.#behind.add(settled);
+    settled.then(() => this.#behind.delete(settled));
+  }
+
+  /** Kills the processes marked `marker`. */
+  async killMarked(marker) {
+    const shell = /** @type {string} */ (this.#options.shell);
+    const wire = binding.killCommand(shell, marker, true);
+    const spec = { command: '', env: [], shell };
+    await this.run({
+      command: '',
+      displayed: '',
+      args: undefined,
+      wire,
+      spec,
+      hidden: [],
+      timeoutMs: KILL_LIMIT_MS,
+      timeoutSeconds: KILL_LIMIT_MS / 1000,
+      maxRetainedBytes: 0,
+    });
   }
 
   /**
@@ -189,6 +411,7 @@ export class Engine {
       agentRuntimeArn: options.agentRuntimeArn,
       runtimeSessionId: this.#runtimeSessionId,
       qualifier: options.qualifier,
+      accountId: options.accountId,
       clientToken: options.stopClientToken ?? binding.randomUuid(),
       maxAttempts: options.maxAttempts,
     };
@@ -226,7 +449,7 @@ export class Engine {
   async settleKills() {
     await Promise.allSettled(this.#deliveries);
     const kills = [...this.#kills];
-    await Promise.all(kills.map(kill => kill.whole()));
+    await Promise.all([...this.#behind, ...kills.map(kill => kill.whole())]);
     for (const kill of kills) this.#kills.delete(kill);
   }
 
@@ -235,6 +458,85 @@ export class Engine {
     this.#share?.release();
     this.#share = undefined;
   }
+}
+
+/** What may have run, and does no harm when it runs again. */
+const LOST = new Set(['CONNECTION_LOST', 'RESPONSE_UNREADABLE', 'STREAM_BROKEN', 'internalServerException']);
+
+/**
+ * As long as the real thing, for what is checked before any request.
+ *
+ * @param {[string, string][]} hidden
+ */
+function placeholder(hidden) {
+  const bytes = hidden.reduce((sum, [name, value]) => sum + name.length + 4 * Buffer.byteLength(value) + 4, 0);
+  return {
+    names: hidden.map(([name]) => name),
+    keyFile: '.mastra-agentcore-key-00000000000000000000000000000000',
+    key: 'A'.repeat(344),
+    words: 'A'.repeat(Math.ceil(bytes / 3) * 4),
+    failed: 'mastra-agentcore-private-unreadable-00000000-0000-0000-0000-000000000000',
+  };
+}
+
+/** A failure as the native side takes it; it comes back in the outcome. */
+function asData(error) {
+  return {
+    name: error.name ?? 'Error',
+    code: error.code ?? 'INTERNAL',
+    message: error.message ?? String(error),
+    retryable: Boolean(error.retryable),
+    mayHaveRun: error.mayHaveRun ?? true,
+  };
+}
+
+/** What every script of ours begins with. */
+function guarded(session, script) {
+  if (!session) return script;
+  const { file, missing } = session;
+  return `[ -e "\${TMPDIR:-/tmp}/${file}" ] || { echo ${missing} >&2; exit 113; }\n${script}`;
+}
+
+/**
+ * Waits for `promise`, no longer than until the signal, stop() or destroy(): then undefined.
+ *
+ * @template T
+ * @param {Promise<T>} promise
+ * @param {AbortSignal | undefined} signal
+ * @param {Set<() => void>} running
+ * @returns {Promise<T | undefined>}
+ */
+async function orAborted(promise, signal, running) {
+  if (signal?.aborted) return undefined;
+  promise.catch(() => {});
+  let forget = () => {};
+  const aborted = new Promise(resolve => {
+    const abort = () => resolve(undefined);
+    const unsubscribe = subscribe(signal, abort);
+    running.add(abort);
+    forget = () => {
+      unsubscribe();
+      running.delete(abort);
+    };
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    forget();
+  }
+}
+
+/** A pause that a signal ends. */
+function pause(ms, signal) {
+  return new Promise(resolve => {
+    const done = () => {
+      clearTimeout(timer);
+      unsubscribe();
+      resolve(undefined);
+    };
+    const timer = setTimeout(done, ms);
+    const unsubscribe = subscribe(signal, done);
+  });
 }
 
 /** Pending promises of the addon keep Node alive: a kill has a brief one, and a whole one only when asked for. */

@@ -32,3 +32,17 @@ export function withFacts(target, error, output, cause) {
 export function plainError(error, output, cause) {
   return withFacts(new Error(messageOf(error)), error, output, cause);
 }
+
+/**
+ * With requireExistingSession: another microVM than the one that was started.
+ *
+ * @type {BindingError}
+ */
+export const SESSION_REPLACED = {
+  name: 'SessionReplaced',
+  code: 'SESSION_REPLACED',
+  message:
+    "the session's microVM is not the one that was started: it idled, reached its lifetime or was stopped, and its files are gone. Nothing of the command was run; make a new sandbox, or stop and start this one, to go on in the fresh microVM",
+  retryable: false,
+  mayHaveRun: false,
+};

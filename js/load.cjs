@@ -4,8 +4,25 @@
  */
 'use strict';
 
+/**
+ * The generated loader takes as long to find out what machine this is as the addon takes to load:
+ * where nearly all run, the file is tried first. It cannot be loaded on another C library.
+ */
+function likely() {
+  if (process.platform !== 'linux' || process.arch !== 'x64' || process.env.NAPI_RS_NATIVE_LIBRARY_PATH) return undefined;
+  try {
+    // @ts-ignore built
+    return require('./mastra-agentcore.linux-x64-gnu.node');
+  } catch {}
+  try {
+    // @ts-ignore installed
+    return require('mastra-agentcore-linux-x64-gnu');
+  } catch {}
+  return undefined;
+}
+
 try {
-  module.exports = { binding: require('./binding.cjs') };
+  module.exports = { binding: likely() ?? require('./binding.cjs') };
 } catch (error) {
   module.exports = { error: require('./load-error.cjs')(error) };
 }

@@ -29,6 +29,10 @@ export class LocalAgentCoreRuntime {
         `LocalAgentCoreRuntime needs Linux or macOS: it ends commands by process groups, which ${process.platform} does not have`,
       );
     }
+    const { port } = options;
+    if (port !== undefined && !(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+      throw new RangeError(`LocalAgentCoreRuntime: port must be an integer from 0 to 65535, not ${port}`);
+    }
     const runtime = await binding.BindingLocalRuntime.start({
       ...options,
       env: env && Object.entries(env),

@@ -1,14 +1,17 @@
 /**
  * What the user said → what is meant: defaults and validation. No I/O.
  *
- * Everything wrong is refused here, before any request, with an error that names the option.
+ * Everything wrong is refused here, before any request, with an error that names the option; a
+ * `commandTimeout` only by the commands that have none of their own.
  */
 
-import { LABEL, kind, optionalText, text } from './check.js';
 import { isNativeClient, regionOf } from './client.js';
-import { resolveConnection } from './connection.js';
+import { LABEL, kind, optionalText, resolveConnection, text } from './connection.js';
 
 const MAX_TIMEOUT_SECONDS = 3600;
+/** A resumable command may last as long as its session. */
+const MAX_RESUMABLE_SECONDS = 28_800;
+const NEED_A_SHELL = ['requireExistingSession', 'privateEnv', 'processes', 'resumable'];
 const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const SHELL = /^\/[A-Za-z0-9._/-]+$/;
 
@@ -37,8 +40,15 @@ export function resolveOptions(options) {
     workingDirectory: workingDirectory(options.workingDirectory),
     client: client(options.client),
     trace: options.trace,
+    resumable: flag('resumable', options.resumable),
+    privateEnv: privateNames(options.privateEnv),
     connection: resolveConnection(options),
   };
+  for (const name of NEED_A_SHELL) {
+    if (resolved.shell === null && options[name]) {
+      throw new RangeError(`${LABEL} ${name} needs a shell in the session: it cannot go with shell: false`);
+    }
+  }
   if (!resolved.client || isNativeClient(resolved.client)) checkOwnClient(resolved);
   return resolved;
 }
@@ -65,13 +75,19 @@ function checkOwnClient({ agentRuntimeArn, runtimeSessionId, accountId, client: 
     );
   }
   connection.region ??= arnRegion;
-  const length = runtimeSessionId?.length ?? 36;
-  if (length < 33 || length > 256) {
+  if (runtimeSessionId !== undefined && !isSessionId(runtimeSessionId)) {
     throw new RangeError(
-      `${LABEL} runtimeSessionId must be 33 to 256 characters long, not ${length}; runtimeSessionIdFrom(seed) makes a valid one of any text`,
+      `${LABEL} runtimeSessionId must be 33 to 256 characters long, not ${runtimeSessionId.length}; runtimeSessionIdFrom(seed) makes a valid one of any text`,
     );
   }
 }
+
+/**
+ * Whether the service takes `id` as a session's.
+ *
+ * @param {string} id
+ */
+export const isSessionId = id => id.length >= 33 && id.length <= 256;
 
 /**
  * Checks one command, but for what depends on the sandbox's environment.
@@ -103,13 +119,18 @@ export function checkCommand(command, args, options, sandbox) {
   const cwd = options?.cwd || undefined;
   if (cwd !== undefined) wellFormed('cwd', text('cwd', cwd));
   const timeoutMs = options?.timeout ?? sandbox.commandTimeout;
+  const resumable = flag('resumable', options?.resumable ?? sandbox.resumable);
+  if (resumable && !sandbox.shell) {
+    throw new RangeError(`${LABEL} resumable needs a shell in the session: it cannot go with shell: false`);
+  }
   return {
     command,
     args,
     cwd,
     env: checkEnv(options?.env),
     timeoutMs,
-    timeoutSeconds: timeoutSeconds(timeoutMs),
+    timeoutSeconds: timeoutSeconds(timeoutMs, resumable ? MAX_RESUMABLE_SECONDS : MAX_TIMEOUT_SECONDS),
+    resumable,
     maxRetainedBytes: maxRetainedBytes(options?.maxRetainedBytes),
     onStdout: callback('onStdout', options?.onStdout),
     onStderr: callback('onStderr', options?.onStderr),
@@ -148,17 +169,18 @@ export function checkEnv(env) {
 
 /**
  * @param {number} ms
+ * @param {number} limit in seconds
  * @returns {number} whole seconds, rounded up
  */
-export function timeoutSeconds(ms) {
+function timeoutSeconds(ms, limit) {
   if (typeof ms !== 'number' || !Number.isFinite(ms) || ms <= 0) {
     throw new RangeError(
       'AgentCore Runtime command timeout must be a positive number of milliseconds',
     );
   }
   const seconds = Math.ceil(ms / 1000);
-  if (seconds > MAX_TIMEOUT_SECONDS) {
-    throw new RangeError('AgentCore Runtime command timeout must be at most 3600 seconds');
+  if (seconds > limit) {
+    throw new RangeError(`AgentCore Runtime command timeout must be at most ${limit} seconds`);
   }
   return seconds;
 }
@@ -192,6 +214,23 @@ function shell(value = '/bin/sh') {
     );
   }
   return value;
+}
+
+/** @param {string} name @param {unknown} value */
+function flag(name, value) {
+  if (value === undefined || value === null) return false;
+  if (typeof value !== 'boolean') throw new TypeError(`${LABEL} ${name} must be a boolean, not ${kind(value)}`);
+  return value;
+}
+
+/** @param {unknown} value */
+function privateNames(value) {
+  if (value === undefined || value === null || value === false) return undefined;
+  const isList = Array.isArray(value) && value.every(name => typeof name === 'string' && ENV_NAME.test(name));
+  if (value !== true && !isList) {
+    throw new TypeError(`${LABEL} privateEnv must be true, or a list of names of variables`);
+  }
+  return /** @type {true | string[]} */ (value);
 }
 
 function attempts(value = 3) {

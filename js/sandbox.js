@@ -2,18 +2,29 @@
  * The Mastra class: lifecycle, environment and directory of a Workspace's sandbox, over the
  * engine that runs commands. What a command is and does lives below.
  */
-import { MastraSandbox, SandboxNotReadyError } from '@mastra/core/workspace';
+import * as workspace from '@mastra/core/workspace';
 import binding from './addon.js';
 import { AgentCoreError } from './agentcore-error.js';
 import { Engine } from './engine.js';
 import { instructions } from './instructions.js';
-import { checkCommand, resolveOptions } from './options.js';
+import { checkCommand, isSessionId, resolveOptions } from './options.js';
+import { AgentCoreProcessManager } from './processes.js';
+import { runtimeSessionIdFrom } from './session-id.js';
 import { subscribe } from './signals.js';
 import { Warmup, WarmupCancelled } from './warmup.js';
+import { pathIn } from './words.js';
+
+const { MastraSandbox, SandboxNotReadyError } = workspace;
 
 const NAME = 'AgentCoreRuntimeSandbox';
 
 export class AgentCoreRuntimeSandbox extends MastraSandbox {
+  /**
+   * Set by the constructor: the field shadows what the base class has set.
+   *
+   * @type {import('../index.js').AgentCoreProcessManager | undefined}
+   */
+  processes;
   name = NAME;
   provider = 'agentcore';
   /** @type {import('@mastra/core/workspace').ProviderStatus} */
@@ -37,14 +48,18 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
   /** Set when our destroy() begins, and never again: the base class forgets. */
   #closed = false;
   #sessionStopped = false;
+  #given;
+  #requireExistingSession;
+  /** @type {AgentCoreProcessManager | undefined} */
+  #processes;
+  #unlisten = () => {};
 
   /** @param {import('../index.js').AgentCoreRuntimeSandboxOptions} options */
   constructor(options) {
     const resolved = resolveOptions(options);
-    if ('requireExistingSession' in options && options.requireExistingSession) {
-      throw new Error(`[${NAME}] requireExistingSession is not available in this version`);
-    }
+    const processes = options.processes ? new AgentCoreProcessManager() : undefined;
     super({
+      processes,
       name: NAME,
       onStart: options.onStart,
       onStop: options.onStop,
@@ -63,6 +78,25 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
       (failure, output, cause) => new AgentCoreError(failure, output, cause),
     );
     if (options.warmup) this.#warmup = new Warmup(this.#engine, resolved);
+    this.#given = options;
+    this.#requireExistingSession = options.requireExistingSession ?? false;
+    this.#processes = processes?.attach({
+      id: this.id,
+      engine: this.#engine,
+      options: resolved,
+      workingDirectory: () => this.workingDirectory,
+      refuseIfClosed: () => this.#refuseIfClosed(),
+    });
+    this.processes = /** @type {any} */ (this.#processes);
+    if (options.nativeLogs) this.#listenToLog();
+  }
+
+  async #listenToLog() {
+    const { listen } = await import('./logs.js');
+    if (this.#closed) return;
+    this.#unlisten = listen(this.#runtimeSessionId, (message, fields) =>
+      this.logger.debug(`[${NAME}] ${message}`, { runtimeSessionId: this.#runtimeSessionId, ...fields }),
+    );
   }
 
   get runtimeSessionId() {
@@ -73,10 +107,39 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     return this.#options.agentRuntimeArn;
   }
 
-  /** Makes no request, but with `warmup`. Its outcome is unknown. */
+  /**
+   * Makes no request, but with `warmup` and `requireExistingSession`; only the latter tells its
+   * outcome.
+   */
   async start() {
     this.#refuseIfClosed();
     await this.#warmup?.run();
+    if (this.#requireExistingSession) return { outcome: await this.#meetSession() };
+    return undefined;
+  }
+
+  /**
+   * Marks the session, so that commands know it again.
+   *
+   * @returns {Promise<import('@mastra/core/workspace').SandboxStartOutcome>}
+   */
+  async #meetSession() {
+    const { SessionGuard } = await import('./session-guard.js');
+    const guard = new SessionGuard(this.#runtimeSessionId);
+    this.#engine.guard = undefined;
+    const { stdout, stderr, exitCode } = await this.#engine.script(guard.script, { idempotent: true });
+    const outcome = stdout.trim();
+    if (exitCode !== 0 || (outcome !== 'created' && outcome !== 'connected')) {
+      throw this.#engine.failure({
+        name: 'SessionUnmarked',
+        code: 'SESSION_UNMARKED',
+        message: `requireExistingSession could not leave its file in the session: ${stderr.trim() || `exit code ${exitCode}`}`,
+        retryable: false,
+        mayHaveRun: false,
+      });
+    }
+    this.#engine.guard = guard;
+    return outcome;
   }
 
   /** @param {any} [options] the base class's own */
@@ -180,6 +243,90 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     if (this.#closed) throw new SandboxNotReadyError(this.id);
   }
 
+  /**
+   * Writes files into the session, each whole or not at all.
+   *
+   * @param {import('../index.js').SandboxFileInput[]} files
+   * @param {import('../index.js').FileTransferOptions} [options]
+   */
+  async writeFiles(files, options) {
+    for (const { mode } of files) if (mode !== undefined) checkMode(mode);
+    await this.#transfer('writeFiles', options, (transfers, given) =>
+      transfers.write(files.map(file => ({ ...file, path: this.#pathOf(file.path) })), given),
+    );
+  }
+
+  /**
+   * The bytes of a file of the session, or its text.
+   *
+   * @param {string} path
+   * @param {import('../index.js').FileTransferOptions & { encoding?: BufferEncoding }} [options]
+   */
+  async readFile(path, options) {
+    const bytes = await this.#transfer('readFile', options, (transfers, given) =>
+      transfers.read(this.#pathOf(path), given),
+    );
+    return /** @type {any} */ (options?.encoding ? bytes.toString(options.encoding) : bytes);
+  }
+
+  /**
+   * Copies a file of the session into a file here, or a stream.
+   *
+   * @param {string} path
+   * @param {string | import('node:stream').Writable} destination
+   * @param {import('../index.js').FileTransferOptions} [options]
+   */
+  async downloadFile(path, destination, options) {
+    await this.#transfer('downloadFile', options, (transfers, given) =>
+      transfers.download(this.#pathOf(path), destination, given),
+    );
+  }
+
+  /** @param {string} path */
+  #pathOf(path) {
+    return pathIn(path, this.workingDirectory);
+  }
+
+  /**
+   * @template T
+   * @param {string} operation
+   * @param {import('../index.js').FileTransferOptions | undefined} options
+   * @param {(transfers: import('./files.js').Files, options: import('./files.js').TransferOptions) => Promise<T>} run
+   */
+  async #transfer(operation, { abortSignal: signal, onProgress } = {}, run) {
+    this.#refuseIfClosed();
+    const { Files } = await import('./files.js');
+    try {
+      if (signal?.aborted || !(await this.#running(signal))) throw abortError(operation, signal);
+      return await run(Files.of(this.#engine), { signal, onProgress });
+    } catch (error) {
+      throw error?.name === 'AbortError' ? abortError(operation, signal) : error;
+    } finally {
+      this.#lastUsedAt = new Date();
+    }
+  }
+
+  /**
+   * An independent sibling with this one's configuration, in a session of its own. Makes no
+   * request.
+   *
+   * @param {import('@mastra/core/workspace').SandboxCloneOptions} [options]
+   */
+  clone({ id, sandboxId, env, workingDirectory } = {}) {
+    const { stopClientToken: _, ...given } = this.#given;
+    const Class = /** @type {typeof AgentCoreRuntimeSandbox} */ (this.constructor);
+    const sibling = new Class({
+      ...given,
+      runtimeSessionId: sandboxId ?? (id && (isSessionId(id) ? id : runtimeSessionIdFrom(id))),
+      env: env ?? this.getEnv(),
+      workingDirectory: workingDirectory ?? this.workingDirectory,
+      // As they are now: setOnStart may have replaced it.
+      onStart: /** @type {any} */ (this)._onStart,
+    });
+    if (id) sibling.id = id;
+    return sibling;
+  }
+
   /** Stops the runtime session, whatever `stopSessionOnLifecycle` says. */
   async stopRuntimeSession() {
     try {
@@ -197,6 +344,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
 
   async destroy() {
     this.#closed = true;
+    this.#unlisten();
     this.#end();
     try {
       await this.#engine.settleKills();
@@ -212,6 +360,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
   /** Ends what runs, or waits for the start, as its own signal would. */
   #end() {
     this.#endStart();
+    this.#processes?.detach();
     this.#engine.abortAll();
   }
 
@@ -259,5 +408,31 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
   /** @param {{ requestContext?: unknown }} [given] */
   getInstructions(given) {
     return instructions(this.#instructions, given);
+  }
+}
+
+/**
+ * Mastra's own error where it has one: names newer than 1.64.
+ *
+ * @param {string} operation
+ * @param {AbortSignal | undefined} signal
+ */
+function abortError(operation, signal) {
+  const Newer = /** @type {any} */ (workspace).SandboxAbortError;
+  if (Newer) return new Newer(operation, signal?.reason);
+  const error = new workspace.SandboxError(`Sandbox operation aborted: ${operation}`, 'ABORTED', { operation });
+  error.name = 'SandboxAbortError';
+  return error;
+}
+
+/** @param {unknown} mode */
+function checkMode(mode) {
+  const validate = /** @type {any} */ (workspace).validateSandboxFileMode;
+  if (validate) validate(mode);
+  else if (!Number.isInteger(mode) || Number(mode) < 0o001 || Number(mode) > 0o777) {
+    throw new workspace.SandboxError(
+      `Invalid file mode ${mode}: it must be an integer from 0o001 to 0o777`,
+      'INVALID_ARGUMENT',
+    );
   }
 }

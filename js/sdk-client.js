@@ -42,6 +42,7 @@ function commandInput(request) {
     contentType: request.contentType,
     accept: request.accept,
     body: { command: request.command, timeout: request.timeoutSeconds },
+    ...(request.accountId && { accountId: request.accountId }),
     ...(trace?.traceparent && { traceParent: trace.traceparent }),
     ...(trace?.tracestate && { traceState: trace.tracestate }),
     ...(trace?.baggage && { baggage: trace.baggage }),

@@ -52,5 +52,10 @@ export function build() {
     );
     process.exit(127);
   }
+  // What is published is what is tested, where that can be built.
+  if (process.env.MASTRA_AGENTCORE_PORTABLE) {
+    step('Build the native addon as it is published', ['node', 'scripts/portable.js']);
+    return;
+  }
   step('Build the native addon (about five minutes the first time)', ['npm', 'run', 'build']);
 }

@@ -3,6 +3,7 @@
 //! Whoever meets a failure fills in what it knows; the sentence must help by itself,
 //! because Mastra's command tool shows nothing else.
 
+use crate::situation::{self, Situation};
 use std::fmt;
 
 /// One failure of a command or of a session's stop.
@@ -38,6 +39,14 @@ impl Failure {
         }
     }
 
+    /// A failure that is known by name.
+    pub fn of(known: &Situation, message: impl Into<String>) -> Self {
+        Self {
+            may_have_run: known.may_have_run,
+            ..Self::new(known.name, known.code, message)
+        }
+    }
+
     /// A failure that the service names, whose code is that name.
     pub fn service(name: &str, message: impl Into<String>) -> Self {
         Self::new(name, name, message)
@@ -45,33 +54,20 @@ impl Failure {
 
     /// The answer broke off, or is none: what ran may have run to any point.
     pub fn broken_stream(why: impl fmt::Display) -> Self {
-        Self {
-            may_have_run: true,
-            ..Self::new(
-                "StreamError",
-                "STREAM_BROKEN",
-                format!(
-                    "the command's answer broke off: {why}. The command may have run, in part \
-                     or to its end; check before you run it again"
-                ),
-            )
-        }
+        let known = &situation::STREAM_BROKEN;
+        let message = format!("the command's answer broke off: {why}. {}", known.advice);
+        Self::of(known, message)
     }
 
     /// The output is longer than a JavaScript string can be.
     pub fn output_too_large(stream: &str, limit: usize) -> Self {
-        Self {
-            may_have_run: true,
-            ..Self::new(
-                "OutputTooLarge",
-                "OUTPUT_TOO_LARGE",
-                format!(
-                    "{stream} is longer than the {limit} characters that a JavaScript string \
-                     can hold; the command ran to its end and callbacks received all of it. \
-                     Set maxRetainedBytes to keep only the newest output"
-                ),
-            )
-        }
+        let known = &situation::OUTPUT_TOO_LARGE;
+        let message = format!(
+            "{stream} is longer than the {limit} characters that a JavaScript string can hold; \
+             the command ran to its end and callbacks received all of it. {}",
+            known.advice
+        );
+        Self::of(known, message)
     }
 }
 

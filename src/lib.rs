@@ -10,6 +10,7 @@
 //! | [`exec`] | one command from start to outcome: fold, output, delivery, deadline | `stream`, `error` |
 //! | [`client`] | the AWS SDK: configuration, credentials, retries, invoke, stop | `error`, `aws_*` |
 //! | [`local`] | the local runtime: a real server that runs real processes | `aws_*` |
+//! | [`situation`] | every failure known by name, and what to do (pure) | nothing of ours |
 //! | `binding` | Node-API classes and DTOs, thin | everything, `napi` |
 #![warn(missing_docs)]
 
@@ -21,4 +22,5 @@ pub mod command;
 pub mod error;
 pub mod exec;
 pub mod local;
+pub mod situation;
 pub mod stream;

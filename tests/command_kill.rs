@@ -47,6 +47,7 @@ fn command(shell: &str, marker: &str, text: &str) -> Child {
         env: &[],
         shell: Some(shell),
         marker: Some(marker),
+        ..CommandRequest::default()
     };
     service(&build(&request).expect("a command").wire)
 }
@@ -226,6 +227,7 @@ fn a_command_whose_variables_and_names_are_odd_is_found() {
             env: &env,
             shell: Some(&shell),
             marker: Some(&marker),
+            ..CommandRequest::default()
         };
         let mut child = service(&build(&request).expect("a command").wire);
         let pid = files.pid("pid");

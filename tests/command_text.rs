@@ -16,6 +16,7 @@ fn request<'a>(command: &'a str, args: &'a [String]) -> CommandRequest<'a> {
         env: &[],
         shell: Some("/bin/sh"),
         marker: None,
+        ..CommandRequest::default()
     }
 }
 

@@ -1,5 +1,5 @@
 /** Sandboxes and their surroundings, made for a test and ended with it. */
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { AgentCoreRuntimeSandbox } from '../../index.js';
 import { LocalAgentCoreRuntime } from '../../js/local.js';
 import { start, stop, wireServer } from './wire.js';
@@ -8,6 +8,12 @@ export const ARN = 'arn:aws:bedrock-agentcore:us-west-2:123456789012:runtime/tes
 export const SESSION = '12345678-1234-1234-1234-123456789012';
 
 export const credentials = { accessKeyId: 'AKIATEST', secretAccessKey: 'secret' };
+
+/** Sets variables of this process, `undefined` takes one away, until the test is finished. */
+export function environment(variables) {
+  for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+  onTestFinished(() => vi.unstubAllEnvs());
+}
 
 /** A local runtime. */
 export async function localRuntime(options) {
@@ -24,8 +30,8 @@ export async function localSandbox(options, runtimeOptions) {
 }
 
 /** A sandbox on a scripted server. */
-export async function wireSandbox(onCommand, options) {
-  const server = await wireServer(onCommand);
+export async function wireSandbox(onCommand, options, serverOptions) {
+  const server = await wireServer(onCommand, serverOptions);
   onTestFinished(() => server.close());
   const sandbox = new AgentCoreRuntimeSandbox({
     agentRuntimeArn: ARN,

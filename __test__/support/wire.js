@@ -3,6 +3,7 @@
  * local runtime is too honest for. It verifies nothing and runs nothing.
  */
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { crc32 } from 'node:zlib';
 
 /** One event stream frame. Hand-made, so that it can be made wrong. */
@@ -59,24 +60,25 @@ const SESSION = 'x-amzn-bedrock-agentcore-runtime-session-id';
 /**
  * Starts a server on loopback. `onCommand` answers each command; it gets `{ request,
  * response, body, number }` and may do as it likes. `answer` writes a 200 with its frames.
+ * With `tls`, Node's options of a TLS server, it speaks HTTPS; `host` is its name in `endpoint`.
+ * `onStop` answers stops of sessions, which else succeed.
  *
- * @returns {Promise<{ endpoint: string, commands: { command: string, timeout: number }[],
+ * @returns {Promise<{ endpoint: string, port: number, commands: { command: string, timeout: number }[],
  *   requests: { url: string, headers: object, body: any }[], connections: () => number,
  *   close: () => Promise<void> }>}
  */
-export async function wireServer(onCommand) {
+export async function wireServer(onCommand, { tls, host = '127.0.0.1', port = 0, onStop = stopped } = {}) {
   const commands = [];
   const requests = [];
   let connections = 0;
-  const server = createServer(async (request, response) => {
+  const onRequest = async (request, response) => {
     const pieces = [];
     for await (const piece of request) pieces.push(piece);
     const text = Buffer.concat(pieces).toString();
     const body = text ? JSON.parse(text) : {};
     requests.push({ url: request.url, headers: request.headers, body });
     if (request.url.includes('/stopruntimesession')) {
-      response.writeHead(200, { 'content-type': 'application/json' });
-      response.end('{}');
+      onStop({ request, response, body });
       return;
     }
     commands.push(body);
@@ -85,14 +87,16 @@ export async function wireServer(onCommand) {
     } catch (error) {
       response.destroy(error);
     }
-  });
+  };
+  const server = tls ? createTlsServer(tls, onRequest) : createServer(onRequest);
   server.on('connection', socket => {
     connections += 1;
     socket.on('error', () => {});
   });
-  await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
+  await new Promise(resolve => server.listen(port, '127.0.0.1', resolve));
   return {
-    endpoint: `http://127.0.0.1:${server.address().port}`,
+    endpoint: `${tls ? 'https' : 'http'}://${host}:${server.address().port}`,
+    port: server.address().port,
     commands,
     requests,
     connections: () => connections,
@@ -102,6 +106,11 @@ export async function wireServer(onCommand) {
         server.close(resolve);
       }),
   };
+}
+
+function stopped({ response }) {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.end('{}');
 }
 
 function begin(request, response) {

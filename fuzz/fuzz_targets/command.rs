@@ -15,6 +15,7 @@ fuzz_target!(|input: (String, Vec<String>, String, Vec<(String, String)>)| {
         env: &env,
         shell: Some("/bin/sh"),
         marker: Some("11111111-2222-3333-4444-555555555555"),
+        ..CommandRequest::default()
     };
     let Ok(text) = build(&request) else {
         return;

@@ -3,16 +3,20 @@
 use super::command::{BindingCommand, BindingError, output};
 use crate::client::credentials::{Provided, UserCredentials};
 use crate::client::http::Sent;
+use crate::client::identity::identity;
 use crate::client::{Client, ClientOptions, CommandExecution, CommandTarget, Trace, stop};
+use crate::client::stop::StopTarget;
 use crate::command;
 use crate::error::Failure;
 use crate::exec::{End, Output, run};
+use crate::situation;
 use napi::bindgen_prelude::{FromNapiValue, Function, Promise, Result, Status};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
+use tracing::{Instrument, debug_span};
 
 /// AWS credentials.
 #[napi(object)]
@@ -107,6 +111,7 @@ pub struct BindingExecuteRequest {
 #[napi(object)]
 pub struct BindingStopRequest {
     pub agent_runtime_arn: String,
+    pub account_id: Option<String>,
     pub runtime_session_id: String,
     pub qualifier: Option<String>,
     pub client_token: String,
@@ -160,8 +165,11 @@ impl BindingClient {
         let execution = self.execution(request);
         let (finished, task) = watch::channel(());
         let guard = EndGuard(Arc::clone(&output));
+        let span = debug_span!("command", session = execution.target.session_id.as_str());
         napi::bindgen_prelude::spawn(async move {
-            Box::pin(run(execution, Arc::clone(&guard.0), limit)).await;
+            Box::pin(run(execution, Arc::clone(&guard.0), limit))
+                .instrument(span)
+                .await;
             drop(finished);
         });
         Ok(BindingCommand::new(output, task))
@@ -196,20 +204,69 @@ impl BindingClient {
         }
     }
 
+    /// Who this client is; rejects with `Name: message`.
+    #[napi]
+    pub async fn identity(&self) -> Result<BindingIdentity> {
+        let found = identity(&self.client)
+            .await
+            .map_err(|failure| napi::Error::from_reason(failure.to_string()))?;
+        let (credentials, credentials_error) = match found.credentials {
+            None => (None, None),
+            Some(Err(failure)) => (None, Some(failure.into())),
+            Some(Ok(facts)) => (Some(facts), None),
+        };
+        Ok(BindingIdentity {
+            region: found.region,
+            credentials: credentials.map(|facts| BindingCredentialFacts {
+                access_key_id: facts.access_key_id,
+                provider: facts.provider,
+                expires: facts
+                    .expires
+                    .and_then(|at| at.duration_since(SystemTime::UNIX_EPOCH).ok())
+                    .map(|since| since.as_secs_f64() * 1000.0),
+                caller: facts.caller.as_ref().ok().cloned(),
+                caller_error: facts.caller.err(),
+            }),
+            credentials_error,
+        })
+    }
+
     /// Stops a session. Resolves with the failure, or nothing.
     #[napi]
     pub async fn stop_session(&self, request: BindingStopRequest) -> Result<Option<BindingError>> {
-        let stopped = stop::stop_session(
-            &self.client,
-            &request.agent_runtime_arn,
-            &request.runtime_session_id,
-            request.qualifier,
-            &request.client_token,
-            request.max_attempts,
-        )
-        .await;
+        let target = StopTarget {
+            agent_runtime_arn: request.agent_runtime_arn,
+            account_id: request.account_id,
+            session_id: request.runtime_session_id,
+            qualifier: request.qualifier,
+            client_token: request.client_token,
+        };
+        let span = debug_span!("stop", session = target.session_id.as_str());
+        let stopped = stop::stop_session(&self.client, &target, request.max_attempts)
+            .instrument(span)
+            .await;
         Ok(stopped.err().map(Into::into))
     }
+}
+
+/// What a client was configured to, without a secret.
+#[napi(object)]
+pub struct BindingIdentity {
+    pub region: String,
+    /// None where a bearer token is sent instead, or where they failed.
+    pub credentials: Option<BindingCredentialFacts>,
+    pub credentials_error: Option<BindingError>,
+}
+
+/// What may be said of credentials.
+#[napi(object)]
+pub struct BindingCredentialFacts {
+    pub access_key_id: String,
+    pub provider: String,
+    /// Milliseconds since 1970.
+    pub expires: Option<f64>,
+    pub caller: Option<String>,
+    pub caller_error: Option<String>,
 }
 
 /// A command whose task dies must not leave its caller waiting.
@@ -218,15 +275,9 @@ struct EndGuard(Arc<Output>);
 impl Drop for EndGuard {
     fn drop(&mut self) {
         // Nothing, unless the task unwound.
-        self.0.end(End::Failed(Failure {
-            may_have_run: true,
-            ..Failure::new(
-                "InternalError",
-                "INTERNAL",
-                "the command's task broke down; this is a bug of mastra-agentcore. The command \
-                 may have run",
-            )
-        }));
+        let known = &situation::INTERNAL;
+        let message = format!("the command's task broke down; {}", known.advice);
+        self.0.end(End::Failed(Failure::of(known, message)));
     }
 }
 

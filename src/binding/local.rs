@@ -2,8 +2,8 @@
 
 use super::command::double;
 use crate::local::{
-    CommandSemantics, Credentials, Fault, FaultKind, FaultPoint, LocalRuntime, Operation, Options,
-    StreamFault, TimeoutKills,
+    CommandSemantics, Credentials, Fault, FaultKind, FaultPoint, JwtAuthorizer, LocalRuntime,
+    Operation, Options, StreamFault, TimeoutKills,
 };
 use napi::bindgen_prelude::Result;
 use napi_derive::napi;
@@ -16,6 +16,16 @@ pub struct BindingLocalCredentials {
     pub secret_access_key: String,
 }
 
+/// The token issuer that a JWT runtime trusts.
+#[napi(object)]
+pub struct BindingJwtAuthorizer {
+    /// In PEM.
+    pub public_key: String,
+    pub issuer: Option<String>,
+    pub allowed_audience: Option<Vec<String>>,
+    pub allowed_clients: Option<Vec<String>>,
+}
+
 /// Options; what is not given has the service's default.
 #[napi(object)]
 pub struct BindingLocalOptions {
@@ -24,6 +34,7 @@ pub struct BindingLocalOptions {
     pub agent_runtime_arn: Option<String>,
     pub credentials: Option<BindingLocalCredentials>,
     pub bearer_tokens: Option<Vec<String>>,
+    pub jwt_authorizer: Option<BindingJwtAuthorizer>,
     pub qualifiers: Option<Vec<String>>,
     pub idle_timeout_ms: Option<f64>,
     pub max_lifetime_ms: Option<f64>,
@@ -210,6 +221,12 @@ impl TryFrom<BindingLocalOptions> for Options {
                 secret_access_key: pair.secret_access_key,
             }),
             bearer_tokens: given.bearer_tokens.unwrap_or_default(),
+            jwt_authorizer: given.jwt_authorizer.map(|authorizer| JwtAuthorizer {
+                public_key: authorizer.public_key,
+                issuer: authorizer.issuer,
+                allowed_audience: authorizer.allowed_audience.unwrap_or_default(),
+                allowed_clients: authorizer.allowed_clients.unwrap_or_default(),
+            }),
             qualifiers: given.qualifiers.unwrap_or_default(),
             idle_timeout: milliseconds("idleTimeoutMs", given.idle_timeout_ms)?
                 .unwrap_or(default.idle_timeout),

@@ -12,6 +12,7 @@
 mod client;
 mod command;
 mod local;
+mod log;
 mod text;
 
 #[global_allocator]

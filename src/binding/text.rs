@@ -1,6 +1,6 @@
 //! Command text and strings.
 
-use crate::command::{self, CommandRequest};
+use crate::command::{self, CommandRequest, PrivateEnv, SessionCheck};
 use napi::JsString;
 use napi::bindgen_prelude::{Env, Result};
 use napi_derive::napi;
@@ -18,6 +18,31 @@ pub struct BindingCommandSpec {
     pub shell: Option<String>,
     /// Marks the command's processes, where they are to be killed on abort.
     pub marker: Option<String>,
+    /// Where the command must find a known session.
+    pub session: Option<BindingSessionCheck>,
+    pub private: Option<BindingPrivateEnv>,
+    /// A directory's plain name, where a command may be put that is too long for the wire.
+    pub stage: Option<String>,
+}
+
+/// Encrypted variables.
+#[napi(object)]
+pub struct BindingPrivateEnv {
+    pub names: Vec<String>,
+    pub key_file: String,
+    /// In Base64, as the words.
+    pub key: String,
+    pub words: String,
+    /// Printed to stderr where they cannot be decrypted, with exit code 114.
+    pub failed: String,
+}
+
+/// What tells a known session from a fresh one.
+#[napi(object)]
+pub struct BindingSessionCheck {
+    pub file: String,
+    /// Printed to stderr where there is no such file, with exit code 113.
+    pub missing: String,
 }
 
 /// A command's text, as shown and as sent.
@@ -27,6 +52,14 @@ pub struct BindingCommandText {
     /// Without the values of variables.
     pub logged: String,
     pub wire: String,
+    pub staged: Option<BindingStaged>,
+}
+
+/// What a command that is too long for the wire reads from the session.
+#[napi(object)]
+pub struct BindingStaged {
+    pub script: String,
+    pub text: String,
 }
 
 /// Builds a command's text.
@@ -49,6 +82,18 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         env: &env,
         shell: spec.shell.as_deref(),
         marker: spec.marker.as_deref(),
+        session: spec.session.as_ref().map(|session| SessionCheck {
+            file: &session.file,
+            missing: &session.missing,
+        }),
+        private: spec.private.as_ref().map(|private| PrivateEnv {
+            names: &private.names,
+            key_file: &private.key_file,
+            key: &private.key,
+            words: &private.words,
+            failed: &private.failed,
+        }),
+        stage: spec.stage.as_deref(),
     })
     .map_err(|error| {
         let kind = if error.is_range() { "RangeError: " } else { "" };
@@ -58,7 +103,35 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         displayed: text.displayed,
         logged: text.logged,
         wire: text.wire,
+        staged: text.staged.map(|staged| BindingStaged {
+            script: staged.script,
+            text: staged.text,
+        }),
     })
+}
+
+/// The command line that runs a script of ours in `shell`, with stdin closed.
+#[napi]
+pub fn script_command(shell: String, script: String) -> String {
+    command::wrapper::wrap(&shell, &format!("exec </dev/null\n{script}"))
+}
+
+/// The variable that carries a command's mark.
+#[napi]
+pub fn marker_variable() -> &'static str {
+    command::MARKER_VARIABLE
+}
+
+/// The longest command that the service takes, in bytes.
+#[napi]
+pub fn max_command_bytes() -> u32 {
+    u32::try_from(command::MAX_COMMAND_BYTES).unwrap_or(u32::MAX)
+}
+
+/// Makes one shell word of `text`, as commands' arguments are quoted.
+#[napi]
+pub fn quote(text: String) -> String {
+    command::quote(&text).into_owned()
 }
 
 /// The text of the command that kills the processes marked `marker`, for a client that

@@ -3,7 +3,11 @@
 use super::credentials::{Provided, UserCredentials};
 use super::http::{CONNECT_TIMEOUT, Transport};
 use crate::error::Failure;
-use aws_config::{AppName, BehaviorVersion, Region};
+use crate::situation;
+use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::provider_config::ProviderConfig;
+use aws_config::{AppName, BehaviorVersion, Region, SdkConfig};
+use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_sdk_bedrockagentcore as sdk;
 use aws_smithy_runtime_api::client::stalled_stream_protection::StalledStreamProtectionConfig;
 use aws_smithy_types::retry::RetryConfig;
@@ -33,7 +37,14 @@ pub struct ClientOptions {
 #[derive(Debug)]
 pub struct Client {
     options: ClientOptions,
-    sdk: OnceCell<sdk::Client>,
+    made: OnceCell<Made>,
+}
+
+/// What is made once, on first use.
+#[derive(Debug)]
+struct Made {
+    shared: SdkConfig,
+    sdk: sdk::Client,
 }
 
 impl Client {
@@ -41,7 +52,7 @@ impl Client {
     pub fn new(options: ClientOptions) -> Self {
         Self {
             options,
-            sdk: OnceCell::new(),
+            made: OnceCell::new(),
         }
     }
 
@@ -54,9 +65,8 @@ impl Client {
             return Ok(None);
         };
         let bad = |why: &str| {
-            Failure::new(
-                "BearerTokenMissing",
-                "BEARER_TOKEN_MISSING",
+            Failure::of(
+                &situation::BEARER_TOKEN_MISSING,
                 format!("the option bearerToken gave no usable token: {why}"),
             )
         };
@@ -72,15 +82,35 @@ impl Client {
     /// # Errors
     /// No region, or a file of certificates that cannot be read.
     pub(super) async fn sdk(&self) -> Result<&sdk::Client, Failure> {
-        self.sdk.get_or_try_init(|| self.make()).await
+        let made = self.made.get_or_try_init(|| self.make()).await?;
+        Ok(&made.sdk)
     }
 
-    async fn make(&self) -> Result<sdk::Client, Failure> {
+    /// The configuration that all AWS services share.
+    ///
+    /// # Errors
+    /// As of [`Self::sdk`].
+    pub(super) async fn shared(&self) -> Result<&SdkConfig, Failure> {
+        let made = self.made.get_or_try_init(|| self.make()).await?;
+        Ok(&made.shared)
+    }
+
+    /// Names the profile that was asked for, where it gave no credentials.
+    pub(super) fn named(&self, mut failure: Failure) -> Failure {
+        if let (Some(profile), true) = (
+            &self.options.profile,
+            failure.code == situation::CREDENTIALS_MISSING.code,
+        ) {
+            failure.message = format!("of the profile {profile}, {}", failure.message);
+        }
+        failure
+    }
+
+    async fn make(&self) -> Result<Made, Failure> {
         let options = &self.options;
+        let transport = Transport::new(certificates(&options.ca_files)?);
         let mut loader = aws_config::defaults(BehaviorVersion::latest())
-            .http_client(Transport::new(certificates(&options.ca_files)?))
-            // Retries are ours: the SDK's would run a command three times.
-            .retry_config(RetryConfig::disabled())
+            .http_client(transport.clone())
             .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
             .timeout_config(
                 TimeoutConfig::builder()
@@ -101,37 +131,63 @@ impl Client {
             (Some(credentials), None) => loader.credentials_provider(credentials.clone()),
             (None, None) => loader,
         };
-        let shared = loader.load().await;
+        let mut shared = loader.load().await;
         if shared.region().is_none() {
             return Err(no_region());
         }
-        let mut config = sdk::config::Builder::from(&shared);
+        if let (Some(profile), None, None) =
+            (&options.profile, &options.credentials, &options.bearer_token)
+        {
+            let provider = profile_credentials(profile, &shared, transport);
+            shared = shared
+                .into_builder()
+                .credentials_provider(SharedCredentialsProvider::new(provider))
+                .build();
+        }
+        let mut config = sdk::config::Builder::from(&shared)
+            // Retries are ours: the SDK's would run a command three times. Those of credentials
+            // stay the SDK's.
+            .retry_config(RetryConfig::disabled());
         if let Some(endpoint) = &options.endpoint {
             config = config.endpoint_url(endpoint);
         }
         if options.bearer_token.is_some() {
             config = config.allow_no_auth();
         }
-        Ok(sdk::Client::from_conf(config.build()))
+        let sdk = sdk::Client::from_conf(config.build());
+        Ok(Made { shared, sdk })
     }
 }
 
+/// A profile that was asked for is what signs, or nothing: the chain would look at the environment
+/// first, and go on to a machine's role where the profile is not there.
+fn profile_credentials(
+    profile: &str,
+    shared: &SdkConfig,
+    transport: Transport,
+) -> ProfileFileCredentialsProvider {
+    let provider_config = ProviderConfig::without_region()
+        .with_behavior_version(Some(BehaviorVersion::latest()))
+        .with_region(shared.region().cloned())
+        .with_http_client(transport);
+    ProfileFileCredentialsProvider::builder()
+        .configure(&provider_config)
+        .profile_name(profile)
+        .build()
+}
+
 fn no_region() -> Failure {
-    Failure::new(
-        "RegionMissing",
-        "REGION_MISSING",
-        "no AWS region is known: set the option region, give the runtime's full ARN, or set \
-         AWS_REGION or a region in the AWS profile",
-    )
+    let known = &situation::REGION_MISSING;
+    let message = format!("no AWS region is known: {}", known.advice);
+    Failure::of(known, message)
 }
 
 fn certificates(files: &[String]) -> Result<Vec<CertificateDer<'static>>, Failure> {
     let mut certificates = Vec::new();
     for file in files {
         let unreadable = |error: &dyn std::fmt::Display| {
-            Failure::new(
-                "CertificatesUnreadable",
-                "CERTIFICATES_UNREADABLE",
+            Failure::of(
+                &situation::CERTIFICATES_UNREADABLE,
                 format!(
                     "the certificates of {file} (from AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS) cannot \
                      be read: {error}"

@@ -18,7 +18,7 @@ use aws_smithy_types::body::SdkBody;
 use bytes::Bytes;
 use http::Uri;
 use http_body::{Body, Frame, SizeHint};
-use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder, MaybeHttpsStream};
+use hyper_rustls::{HttpsConnector, MaybeHttpsStream};
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::client::legacy::{Client as Hyper, Error as HyperError};
@@ -241,12 +241,10 @@ impl Dial {
         let config = self
             .tls
             .get_or_init(|| Arc::new(tls_config(&self.extra_roots)));
-        let mut connector: HttpsConnector<Tcp> = HttpsConnectorBuilder::new()
-            .with_tls_config(rustls::ClientConfig::clone(config))
-            .https_only()
-            .enable_http1()
-            .wrap_connector(Tcp(self.clone()));
-        connector.call(uri).await
+        // Not by the builder, which takes no configuration that names its protocols.
+        HttpsConnector::from((Tcp(self.clone()), Arc::clone(config)))
+            .call(uri)
+            .await
     }
 }
 
@@ -269,9 +267,12 @@ impl Service<Uri> for Tcp {
         } = self.0.clone();
         Box::pin(async move {
             let https = uri.scheme_str() == Some("https");
-            let Some(proxy) = proxies.intercept(&uri).filter(|_| https) else {
+            let Some(proxy) = proxies.intercept(&uri).filter(|_| https && !none_proxied()) else {
                 return Ok(tcp.call(uri).await?);
             };
+            if proxy.uri().scheme_str() != Some("http") {
+                return Err(ProxyError::unspoken(proxy.uri()).into());
+            }
             let mut tunnel = Tunnel::new(proxy.uri().clone(), tcp);
             if let Some(auth) = proxy.basic_auth() {
                 tunnel = tunnel.with_auth(auth.clone());
@@ -296,6 +297,24 @@ pub struct ProxyError {
     source: BoxError,
 }
 
+impl ProxyError {
+    fn unspoken(proxy: &Uri) -> Self {
+        let scheme = proxy.scheme_str().unwrap_or_default();
+        Self {
+            host: proxy.host().unwrap_or_default().to_owned(),
+            source: format!("only http:// proxies are spoken to, not {scheme}://").into(),
+        }
+    }
+}
+
+/// `NO_PROXY=*` names everything; the matcher leaves addresses out.
+fn none_proxied() -> bool {
+    ["NO_PROXY", "no_proxy"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+        .is_some_and(|list| list.split(',').any(|entry| entry.trim() == "*"))
+}
+
 impl std::fmt::Display for ProxyError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "the proxy {} did not open a tunnel", self.host)
@@ -314,9 +333,12 @@ fn tls_config(extra: &[rustls::pki_types::CertificateDer<'static>]) -> rustls::C
     roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots.add_parsable_certificates(extra.iter().cloned());
-    rustls::ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let mut config = rustls::ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .expect("ring supports the default protocol versions")
         .with_root_certificates(roots)
-        .with_no_client_auth()
+        .with_no_client_auth();
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config
 }

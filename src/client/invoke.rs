@@ -22,6 +22,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 const EVENT_STREAM: &str = "application/vnd.amazon.eventstream";
 /// A kill must come through a session that is busy, but not for ever.
@@ -116,8 +117,10 @@ impl Execution for CommandExecution {
             while let Some(Ok(_)) = body.next().await {}
             Ok(())
         });
+        debug!(begun, "killing what the command started");
         // Best effort: the caller has its result, and the session may be gone.
-        let _ = tokio::time::timeout(KILL_LIMIT, killed).await;
+        let killed = tokio::time::timeout(KILL_LIMIT, killed).await;
+        debug!(answered = matches!(killed, Ok(Ok(()))), "the kill has ended");
     }
 }
 
@@ -159,7 +162,7 @@ async fn send(
         .send()
         .await;
     if let Err(error) = result {
-        return Err(advice::failure(&error, sent));
+        return Err(client.named(advice::failure(&error, sent)));
     }
     answer.into_body()
 }
@@ -228,6 +231,7 @@ impl Intercept for Answer {
         let status = response.status().as_u16();
         let body = std::mem::replace(response.body_mut(), SdkBody::empty());
         let media_type = content_type.split(';').next().unwrap_or_default().trim();
+        debug!(status, request_id, "the command was answered");
         let answer = if media_type.eq_ignore_ascii_case(EVENT_STREAM) {
             Ok(ResponseBody { body, request_id })
         } else {

@@ -5,6 +5,7 @@
 
 use crate::error::Failure;
 use std::time::{Duration, Instant};
+use tracing::debug;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
@@ -38,8 +39,10 @@ impl Policy {
             let in_time = Instant::now() + pause < self.deadline;
             if tried >= self.max_attempts || !in_time || failure.may_have_run || !failure.retryable
             {
+                debug!(code = failure.code, tried, "the request failed");
                 return Err(failure);
             }
+            debug!(code = failure.code, tried, ?pause, "trying again");
             tokio::time::sleep(pause).await;
         }
     }

@@ -21,6 +21,7 @@ pub mod wrapper;
 
 pub use kill::{MARKER_VARIABLE, kill};
 pub use quote::quote;
+pub use script::{PRIVATE_UNREADABLE, PrivateEnv, SESSION_MISSING, SessionCheck, Staged};
 
 use std::borrow::Cow;
 use std::fmt;
@@ -30,7 +31,7 @@ use std::fmt;
 pub const MAX_COMMAND_BYTES: usize = 65_536;
 
 /// What a command's texts are made from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct CommandRequest<'a> {
     /// Shell text, or with `args` the program.
     pub command: &'a str,
@@ -46,6 +47,13 @@ pub struct CommandRequest<'a> {
     pub shell: Option<&'a str>,
     /// Marks the command's processes, so that [`kill`](fn@kill) finds them.
     pub marker: Option<&'a str>,
+    /// Lets the command only run in a session that has this file.
+    pub session: Option<SessionCheck<'a>>,
+    /// Variables that only the session can read; needs a shell.
+    pub private: Option<PrivateEnv<'a>>,
+    /// Where a command that is too long for the wire may be put: a directory's plain name. Needs
+    /// a shell.
+    pub stage: Option<&'a str>,
 }
 
 /// A command's two texts.
@@ -57,6 +65,8 @@ pub struct CommandText {
     pub logged: String,
     /// What is sent.
     pub wire: String,
+    /// What must be in the session before; most commands need nothing.
+    pub staged: Option<Staged>,
 }
 
 /// Why a request has no command text. No value of a variable stands in it.
@@ -119,27 +129,42 @@ pub fn build(request: &CommandRequest<'_>) -> Result<CommandText, CommandTextErr
     let user_text = user_text(request.command, request.args);
     let displayed = shown(request, &user_text, |value| quote(value));
     let logged = shown(request, &user_text, |_| Cow::Borrowed("***"));
-    let wire = match request.shell {
-        None => displayed.clone(),
-        Some(shell) => script::Script {
-            shell,
-            directory: cwd::resolve(request.cwd, request.working_directory),
-            env: request.env,
-            marker: request.marker,
-            user_text: &user_text,
-        }
-        .to_wire(),
-    };
-    if wire.len() > MAX_COMMAND_BYTES {
-        return Err(CommandTextError::TooLong {
-            wire: wire.len(),
-            displayed: displayed.len(),
-        });
-    }
+    let (wire, staged) = wire(request, &user_text, &displayed)?;
     Ok(CommandText {
         displayed,
         logged,
         wire,
+        staged,
+    })
+}
+
+fn wire(
+    request: &CommandRequest<'_>,
+    user_text: &str,
+    displayed: &str,
+) -> Result<(String, Option<Staged>), CommandTextError> {
+    let script = request.shell.map(|shell| script::Script {
+        shell,
+        directory: cwd::resolve(request.cwd, request.working_directory),
+        env: request.env,
+        private: request.private,
+        marker: request.marker,
+        session: request.session,
+        user_text,
+    });
+    let wire = script
+        .as_ref()
+        .map_or_else(|| displayed.to_owned(), script::Script::to_wire);
+    if wire.len() <= MAX_COMMAND_BYTES {
+        return Ok((wire, None));
+    }
+    if let (Some(script), Some(directory)) = (script, request.stage) {
+        let (wire, staged) = script.to_staged(directory);
+        return Ok((wire, Some(staged)));
+    }
+    Err(CommandTextError::TooLong {
+        wire: wire.len(),
+        displayed: displayed.len(),
     })
 }
 
@@ -196,6 +221,10 @@ fn shown<'a>(
         text.push('=');
         text.push_str(&value_text(value));
         text.push(' ');
+    }
+    for name in request.private.map_or(&[][..], |private| private.names) {
+        text.push_str(name);
+        text.push_str("=*** ");
     }
     text.push_str(user_text);
     text

@@ -55,6 +55,7 @@ pub async fn run<E: Execution>(mut execution: E, output: Arc<Output>, limit: Dur
     let cut_short = output
         .end_reason()
         .is_some_and(|end| matches!(Outcome::from(end), Outcome::Aborted | Outcome::TimedOut));
+    tracing::debug!(cut_short, begun = fold.begun(), "the command has ended");
     if cut_short {
         // A limit that the service itself enforced was that of a running command.
         let begun = fold.begun() || fold.stopped();

@@ -18,7 +18,7 @@ pub(super) fn authenticate(
     request: &SignedRequest<'_>,
     config: &Config,
 ) -> Result<(), ServiceError> {
-    let jwt_runtime = !config.bearer_tokens.is_empty();
+    let jwt_runtime = config.jwt.is_some() || !config.bearer_tokens.is_empty();
     let authorization = request
         .headers
         .get(header::AUTHORIZATION)
@@ -28,7 +28,12 @@ pub(super) fn authenticate(
         (true, None) => Err(ServiceError::unauthorized("Missing bearer token")),
         (true, Some(value)) => match bearer {
             Some(token) if is_known(token, &config.bearer_tokens) => Ok(()),
-            Some(_) => Err(ServiceError::unauthorized("Invalid bearer token")),
+            Some(token) => match &config.jwt {
+                Some(verifier) => verifier
+                    .verify(token)
+                    .map_err(|why| ServiceError::unauthorized(&why)),
+                None => Err(ServiceError::unauthorized("Invalid bearer token")),
+            },
             None if value.starts_with(sigv4::SCHEME.as_bytes()) => {
                 Err(ServiceError::access_denied(MISMATCH))
             }

@@ -31,7 +31,12 @@ impl LocalRuntime {
     /// # Errors
     /// `options` that cannot work, a port in use, or a system other than Linux and macOS.
     pub async fn start(options: Options) -> io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port)).await?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
+            .await
+            .map_err(|error| {
+                let port = options.port;
+                io::Error::new(error.kind(), format!("port {port}: {error}"))
+            })?;
         let address = listener.local_addr()?;
         let service = Service::new(&options)?;
         let (shutdown, shutdown_requested) = oneshot::channel();

@@ -14,7 +14,7 @@
 //! | `handle` | [`LocalRuntime`]: start, inspect, script faults, stop |
 //! | `server`, `connection` | [`run`]: accepting, serving and shutting down; one socket |
 //! | `http` | routes, and who may talk to a loopback server at all |
-//! | `auth`, `sigv4` | is this caller allowed? |
+//! | `auth`, `sigv4`, `jwt` | is this caller allowed? |
 //! | `validation` | is this request well-formed? |
 //! | `invoke`, `stop` | the two operations |
 //! | `sessions`, `session` | directories, idle and lifetime limits, endings |
@@ -39,6 +39,7 @@ mod faults;
 mod handle;
 mod http;
 mod invoke;
+mod jwt;
 mod lines;
 mod options;
 mod platform;
@@ -54,6 +55,7 @@ mod validation;
 
 pub use faults::{Fault, FaultKind, FaultPoint, Operation, StreamFault};
 pub use handle::LocalRuntime;
+pub use jwt::JwtAuthorizer;
 pub use options::{CommandSemantics, Credentials, Options, TimeoutKills};
 pub use requests::{RequestRecord, Requests};
 pub use server::run;

@@ -10,6 +10,7 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::faults::Fault;
+use super::jwt::{self, JwtAuthorizer};
 
 /// How a command's text becomes a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -72,6 +73,8 @@ pub struct Options {
     pub credentials: Option<Credentials>,
     /// Tokens to accept. Not empty: the runtime has a JWT authorizer and refuses `SigV4`.
     pub bearer_tokens: Vec<String>,
+    /// Verifies tokens as a JWT authorizer does; like `bearer_tokens`, refuses `SigV4`.
+    pub jwt_authorizer: Option<JwtAuthorizer>,
     /// Qualifiers that exist besides `DEFAULT`.
     pub qualifiers: Vec<String>,
     /// A session without a running command ends after this long.
@@ -86,7 +89,7 @@ pub struct Options {
     pub join_quotes: bool,
     /// What a timeout kills.
     pub timeout_kills: TimeoutKills,
-    /// Variables of every command, besides `PATH`, `LANG` and `HOME`.
+    /// Variables of every command, besides `PATH`, `LANG`, `HOME` and `TMPDIR`.
     pub env: Vec<(String, String)>,
     /// Faults to inject from the start.
     pub faults: Vec<Fault>,
@@ -100,6 +103,7 @@ impl Default for Options {
             agent_runtime_arn: None,
             credentials: None,
             bearer_tokens: Vec::new(),
+            jwt_authorizer: None,
             qualifiers: Vec::new(),
             idle_timeout: Duration::from_mins(15),
             max_lifetime: Duration::from_hours(8),
@@ -130,6 +134,7 @@ pub(super) struct Config {
     pub(super) agent_runtime_arn: String,
     pub(super) credentials: Credentials,
     pub(super) bearer_tokens: Vec<String>,
+    pub(super) jwt: Option<jwt::Verifier>,
     pub(super) qualifiers: Vec<String>,
     pub(super) command_semantics: CommandSemantics,
     pub(super) join_quotes: bool,
@@ -156,6 +161,12 @@ impl Config {
                 .clone()
                 .unwrap_or_else(Credentials::random),
             bearer_tokens: options.bearer_tokens.clone(),
+            jwt: options
+                .jwt_authorizer
+                .as_ref()
+                .map(jwt::Verifier::new)
+                .transpose()
+                .map_err(invalid)?,
             qualifiers: options.qualifiers.clone(),
             command_semantics: options.command_semantics,
             join_quotes: options.join_quotes,

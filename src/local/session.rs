@@ -32,6 +32,8 @@ pub struct SessionInfo {
 pub(super) struct Session {
     id: String,
     directory: PathBuf,
+    /// `TMPDIR` of its commands: on the service a session's `/tmp` ends with it, too.
+    temporary: PathBuf,
     marker: String,
     env: Arc<[(String, String)]>,
     created: Instant,
@@ -56,11 +58,14 @@ impl Session {
     ) -> io::Result<Arc<Self>> {
         let name = Uuid::new_v4().simple().to_string();
         let directory = root.join(&name);
+        let temporary = root.join(format!("{name}.tmp"));
         platform::create_private_dir(&directory)?;
+        platform::create_private_dir(&temporary)?;
         let now = Instant::now();
         Ok(Arc::new(Self {
             id: id.to_owned(),
             directory,
+            temporary,
             marker: name,
             env,
             created: now,
@@ -114,18 +119,21 @@ impl Session {
             .groups
             .retain(|group| platform::is_group_alive(*group));
         // A command may have removed it.
-        if !self.directory.exists() {
-            platform::create_private_dir(&self.directory)?;
+        for directory in [&self.directory, &self.temporary] {
+            if !directory.exists() {
+                platform::create_private_dir(directory)?;
+            }
         }
         let inherited: Vec<(&str, String)> = INHERITED
             .iter()
             .filter_map(|name| Some((*name, std::env::var(name).ok()?)))
             .collect();
         let home = self.directory.to_string_lossy();
+        let temporary = self.temporary.to_string_lossy();
         let env = inherited
             .iter()
             .map(|(name, value)| (*name, value.as_str()))
-            .chain([("HOME", home.as_ref())])
+            .chain([("HOME", home.as_ref()), ("TMPDIR", temporary.as_ref())])
             .chain(
                 self.env
                     .iter()
@@ -173,11 +181,12 @@ impl Session {
         }
     }
 
-    /// Ends all processes and removes the directory. Blocks; `close` comes first.
+    /// Ends all processes and removes the directories. Blocks; `close` comes first.
     pub(super) fn clear(&self) -> io::Result<()> {
         let groups = self.state().groups.clone();
         let swept = sweep::kill_all(&format!("{MARKER}={}", self.marker), &groups);
         remove_dir(&self.directory);
+        remove_dir(&self.temporary);
         swept
     }
 

@@ -1,0 +1,92 @@
+/**
+ * The option `resumable`: a command that survives its connection. It runs as a process of the
+ * session and is read by followers, each of which goes on where the last one stopped; its deadline
+ * is its own, and may be later than a command's longest.
+ */
+import binding from './addon.js';
+import { Follower } from './follower.js';
+import { directory, killedScript, NO_DIRECTORY, releaseScript, spawnScript } from './process-scripts.js';
+import { toolsOf } from './tools.js';
+
+/**
+ * Starts a prepared command and pushes what it prints into `command`.
+ *
+ * @param {import('./engine.js').Engine} engine
+ * @param {object} prepared
+ * @param {string} pid also its mark
+ * @param {import('./binding.cjs').BindingCommand} command
+ */
+export async function runResumably(engine, prepared, pid, command) {
+  const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
+  const push = async (stream, text) => {
+    if (!text || command.ended) return;
+    const fits = stream === 'stdout' ? command.pushDelta(text, null) : command.pushDelta(null, text);
+    if (!fits) await command.writable();
+  };
+  const follower = new Follower(engine, pid, (stream, bytes) =>
+    push(stream, decoders[stream].decode(bytes, { stream: true })),
+  );
+  const deadline = setTimeout(() => {
+    command.pushStop(null, 'TIMED_OUT');
+    command.pushEnd();
+    follower.stop();
+  }, prepared.timeoutMs);
+  try {
+    const noDirectory = await start(engine, prepared, pid);
+    if (noDirectory) {
+      await push('stderr', noDirectory.stderr);
+      command.pushStop(Number(noDirectory.stdout) || 1, 'COMPLETED');
+      command.pushEnd();
+      return;
+    }
+    if (command.ended) {
+      // Cut short while it started: its kill came too early.
+      await killResumable(engine, pid);
+      return;
+    }
+    const over = command.finished(null).then(() => follower.stop());
+    over.catch(() => {});
+    const exitCode = await follower.run();
+    if (exitCode === undefined) return;
+    for (const stream of /** @type {const} */ (['stdout', 'stderr'])) await push(stream, decoders[stream].decode());
+    command.pushStop(exitCode, 'COMPLETED');
+    command.pushEnd();
+    engine.behind(engine.script(releaseScript(pid), { idempotent: true }));
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+/** Ends what a command started, and forgets it. */
+export async function killResumable(engine, pid) {
+  await engine.killMarked(pid);
+  await engine.script(`${killedScript(pid)}\n${releaseScript(pid)}`, { idempotent: true });
+}
+
+/** What `cd` said, where that failed. */
+async function start(engine, prepared, pid) {
+  const tools = await toolsOf(engine);
+  tools.need('resumable commands', 'cat', 'dd', 'mkdir', 'mv', 'rm', 'wc');
+  const { spec } = prepared;
+  const started = await engine.script(
+    spawnScript({
+      pid,
+      shell: engine.shell,
+      command: [prepared.command, ...(prepared.args ?? []).map(binding.quote)].join(' '),
+      displayed: prepared.logged,
+      cwd: directory(spec.cwd, spec.workingDirectory),
+      env: spec.env,
+      stdin: false,
+    }),
+    { idempotent: true, stage: true, hidden: prepared.hidden },
+  );
+  if (started.exitCode === 0) return undefined;
+  if (started.exitCode === NO_DIRECTORY) return started;
+  throw engine.failure({
+    name: 'ProcessError',
+    code: 'PROCESS_FAILED',
+    message: `the command could not be started: ${started.stderr.trim() || `exit code ${started.exitCode}`}`,
+    retryable: false,
+    mayHaveRun: false,
+  });
+}
