@@ -32,7 +32,8 @@ const place = pid => temporary(`${ROOT}/${pid}`);
 
 /** $1 its directory, $2 the user's text; env is put in. Waits for the process, says how it ended. */
 const supervisor = (shell, env, stdin) => {
-  const run = `env ${[...env, ''].join(' ')}${shell} -c "$2"`;
+  // In a shell of its own: dash would report an end by a signal into the process's stderr.
+  const run = `exec env ${[...env, ''].join(' ')}${shell} -c "$2"`;
   const feeder = `{ exec 5<"$1/in" 6<>"$1/bell"
   while :; do
     cat <&5
@@ -43,7 +44,7 @@ const supervisor = (shell, env, stdin) => {
 feeder=$!`;
   return `trap "" HUP
 ${stdin ? feeder : ':'}
-${run} <${stdin ? '"$1/stdin"' : '/dev/null'} >>"$1/out" 2>>"$1/err"
+(${run} <${stdin ? '"$1/stdin"' : '/dev/null'} >>"$1/out" 2>>"$1/err")
 code=$?
 ${stdin ? 'kill $feeder 2>/dev/null' : ':'}
 echo $code >"$1/status.new" && mv "$1/status.new" "$1/status"`;

@@ -407,7 +407,7 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
 
   /** @param {{ requestContext?: unknown }} [given] */
   getInstructions(given) {
-    return instructions(this.#instructions, given);
+    return instructions(this.processes !== undefined, this.#instructions, given);
   }
 }
 
