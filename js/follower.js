@@ -7,6 +7,9 @@ import { followScript, GONE } from './process-scripts.js';
 
 /** A follower that nobody hears any more ends by itself, so late at the latest. */
 const FOLLOW_SECONDS = 600;
+/** A line of output that breaks off is read again: shorter lines, where none gets through. */
+const LONGEST_CHUNK = 98_304;
+const SHORTEST_CHUNK = 1_536;
 /** Without a byte of progress, so long is tried. */
 const PATIENCE_MS = 120_000;
 
@@ -63,10 +66,12 @@ export class Follower {
     /** @type {number | undefined} */
     let exitCode;
     let pause = 100;
+    let chunk = LONGEST_CHUNK;
     for (;;) {
       if (signal.aborted) return undefined;
       /** @type {Promise<unknown>} */
       let pending = Promise.resolve();
+      let heard = false;
       const lines = new LineSplitter(line => {
         const [kind, text] = line.split(' ', 2);
         if (kind === 'x') exitCode = Number(text);
@@ -77,10 +82,11 @@ export class Follower {
         pending = pending.then(() => this.#onBytes(stream, bytes));
         pending.catch(() => {});
         progress = performance.now();
+        heard = true;
         pause = 100;
       });
       try {
-        const done = await this.#engine.script(followScript(this.#pid, this.#position, tools), {
+        const done = await this.#engine.script(followScript(this.#pid, this.#position, tools, chunk), {
           signal,
           timeoutSeconds: FOLLOW_SECONDS,
           killable: true,
@@ -104,6 +110,7 @@ export class Follower {
         await pending;
         const lost = error?.mayHaveRun !== undefined && error.code !== 'PROCESS_FAILED' && error.code !== 'SESSION_REPLACED';
         if (!lost || performance.now() - progress > PATIENCE_MS || isRefused(error)) throw error;
+        chunk = heard ? LONGEST_CHUNK : Math.max(chunk / 4, SHORTEST_CHUNK);
         await new Promise(resolve => setTimeout(resolve, pause));
         pause = Math.min(pause * 2, 5_000);
       }

@@ -94,12 +94,13 @@ date +%s >"$d/started.new" && mv "$d/started.new" "$d/started"`;
  * @param {string} pid
  * @param {{ stdout: number, stderr: number }} from
  * @param {import('./tools.js').Tools} tools
+ * @param {number} chunk bytes per line, at most
  */
-export function followScript(pid, from, tools) {
+export function followScript(pid, from, tools, chunk) {
   const nap = tools.has('sleeps-briefly') ? ['0.02', '0.1'] : ['1', '1'];
   const skip = (fd, bytes) => (bytes > 0 ? `dd bs=1 skip=${bytes} count=0 <&${fd} >/dev/null 2>&1` : ':');
   const read = (letter, fd) =>
-    `c=$(dd bs=98304 count=1 <&${fd} 2>/dev/null | ${tools.lineEncoder})
+    `c=$(dd bs=${chunk} count=1 <&${fd} 2>/dev/null | ${tools.lineEncoder})
     [ "$c" ] && echo ${letter} $c && some=1`;
   return `cd ${place(pid)} 2>/dev/null && [ -e started ] || exit ${GONE}
 exec 3<out 4<err
