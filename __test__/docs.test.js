@@ -258,7 +258,7 @@ it.each([
 it('troubleshooting quotes codes and messages as the sources have them', () => {
   const sources = ['js', 'src']
     .flatMap(folder => readdirSync(join(root, folder), { recursive: true }).map(name => `${folder}/${name}`))
-    .filter(name => /\.(js|rs)$/.test(name))
+    .filter(name => /\.(c?js|rs)$/.test(name))
     .map(read)
     .join('\n')
     // A string of Rust goes on where the next line's text begins.

@@ -72,5 +72,5 @@ it('says why a file that is there cannot be loaded', () => {
   const broken = join(scratch, 'broken.node');
   writeFileSync(broken, readFileSync(join(root, 'package.json')));
   const { message } = failure(root, { NAPI_RS_NATIVE_LIBRARY_PATH: broken });
-  expect(message).toMatch(/because: .*broken\.node: \S/);
+  expect(message).toMatch(/because: .*broken\.node/);
 });

@@ -13,6 +13,7 @@ if (!process.argv.includes('--js')) {
   step('Format of the Rust code', ['cargo', 'fmt', '--check']);
   step('Lints of the Rust code', ['cargo', 'clippy', '--all-targets', '--', '-D', 'warnings']);
   step('Rust tests', ['cargo', 'test']);
+  step('NOTICE', ['node', 'scripts/notice.js', '--check']);
   step('Lints of the JavaScript code', ['npm', 'run', 'lint']);
   step('Types', ['npm', 'run', 'test:types']);
 }
