@@ -27,6 +27,8 @@ export default defineConfig({
     hookTimeout: 30_000,
     // The addon's runtime is one per process, and tests count its connections.
     pool: 'forks',
+    // Most of a test's time is waiting.
+    maxWorkers: 3,
     reporters: ['default', plainSummary],
   },
 });

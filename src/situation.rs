@@ -281,11 +281,7 @@ pub fn table() -> String {
     );
     let yes = |may| if may { "yes" } else { "no" };
     for known in SERVICE_SITUATIONS {
-        let names: Vec<String> = known
-            .names
-            .iter()
-            .map(|name| format!("`{name}`"))
-            .collect();
+        let names: Vec<String> = known.names.iter().map(|name| format!("`{name}`")).collect();
         let names = if names.is_empty() {
             "the service's name".to_owned()
         } else {
@@ -328,7 +324,11 @@ mod tests {
     fn the_more_particular_row_comes_first() {
         let expired = service_advice(403, "ExpiredTokenException", "");
         assert!(expired.contains("expired"), "{expired}");
-        let jwt = service_advice(403, "AccessDeniedException", "Authorization method mismatch.");
+        let jwt = service_advice(
+            403,
+            "AccessDeniedException",
+            "Authorization method mismatch.",
+        );
         assert!(jwt.contains("bearerToken"), "{jwt}");
         assert!(service_advice(403, "AccessDeniedException", "").contains("actions"));
         assert_eq!(service_advice(418, "Teapot", ""), "");

@@ -1,7 +1,10 @@
 //! Command text: the displayed form to the letter, and the same meaning on the wire under
 //! every reading of a command line, in every shell.
 
-use mastra_agentcore::command::{CommandRequest, CommandTextError, build};
+use mastra_agentcore::command::{
+    CommandRequest, CommandTextError, PRIVATE_UNREADABLE, PrivateEnv, SESSION_MISSING,
+    SessionCheck, build,
+};
 use proptest::prelude::*;
 use std::ffi::OsString;
 use std::path::Path;
@@ -454,4 +457,125 @@ proptest! {
         let (_, stdout, _) = seen(&run(&words[0], &words[1..], Path::new("/"), &[]));
         prop_assert_eq!(stdout, expected);
     }
+}
+
+/// A fresh directory for temporary files, removed with this.
+struct Temporary(std::path::PathBuf);
+
+impl Temporary {
+    fn new() -> Self {
+        let path = std::env::temp_dir().join(format!("command-text-{}", uuid::Uuid::new_v4()));
+        std::fs::create_dir(&path).expect("a directory");
+        Self(path)
+    }
+
+    /// Runs a wire text as a shell would, with this for temporary files.
+    fn run(&self, wire: &str) -> (Option<i32>, String, String) {
+        let variables = pairs(&[("TMPDIR", self.0.to_str().expect("UTF-8"))]);
+        let [program, args @ ..] = &posix_words(wire)[..] else {
+            panic!("no words: {wire}");
+        };
+        seen(&run(program, args, &std::env::temp_dir(), &variables))
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_text_that_is_too_long_means_in_files_what_it_means_on_the_wire() {
+    let env = pairs(&[("A", "it's"), ("IFS", "x"), ("PATH", "/usr/bin:/bin")]);
+    for (name, shell) in shells() {
+        for marker in [None, Some("11111111-2222-3333-4444-555555555555")] {
+            for text in [
+                "echo \"$A\"; echo $#; echo \"${1-none}\"; (exit 3)",
+                "cat <<'END' # a comment\nit's \"$A\"\nEND",
+                "cat; f() { return 4; }; f",
+            ] {
+                let temporary = Temporary::new();
+                let mut request = CommandRequest {
+                    cwd: Some("/usr"),
+                    env: &env,
+                    shell: Some(&shell),
+                    marker,
+                    ..request(text, &[])
+                };
+                let short = build(&request).expect("a command");
+                assert_eq!(short.staged, None);
+                let long = format!("{text}\n:{}", " 'pad'".repeat(20_000));
+                request.command = &long;
+                assert!(build(&request).is_err(), "there is nowhere to put it");
+                request.stage = Some("stage");
+                let staged = build(&request).expect("a command");
+                let files = staged.staged.expect("files");
+                let directory = temporary.0.join("stage");
+                std::fs::create_dir(&directory).expect("a directory");
+                std::fs::write(directory.join("script"), files.script).expect("a file");
+                std::fs::write(directory.join("text"), files.text).expect("a file");
+                let expected = temporary.run(&short.wire);
+                let result = temporary.run(&staged.wire);
+                assert_eq!(
+                    (&result.1, &result.2),
+                    (&expected.1, &expected.2),
+                    "{name} {marker:?}: {text}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_session_without_its_file_runs_nothing() {
+    for (name, shell) in shells() {
+        let temporary = Temporary::new();
+        let wire = build(&CommandRequest {
+            cwd: Some("/nowhere"),
+            shell: Some(&shell),
+            session: Some(SessionCheck {
+                file: ".known",
+                missing: "replaced-1234",
+            }),
+            ..request("echo ran", &[])
+        })
+        .expect("a command")
+        .wire;
+        let (code, stdout, stderr) = temporary.run(&wire);
+        assert_eq!(
+            (code, stdout.as_str(), stderr.as_str()),
+            (Some(SESSION_MISSING), "", "replaced-1234\n"),
+            "{name}"
+        );
+        std::fs::write(temporary.0.join(".known"), "").expect("a file");
+        let (code, stdout, stderr) = temporary.run(&wire);
+        assert!(code != Some(SESSION_MISSING), "{name}");
+        assert!(
+            stdout.is_empty() && stderr.contains("/nowhere"),
+            "{name}: {stderr}"
+        );
+    }
+}
+
+#[test]
+fn private_variables_are_shown_by_name_alone() {
+    let names = strings(&["TOKEN"]);
+    let text = build(&CommandRequest {
+        private: Some(PrivateEnv {
+            names: &names,
+            key_file: ".key",
+            key: "a2V5",
+            words: "d29yZHM=",
+            failed: "unreadable-1234",
+        }),
+        ..request("echo ran", &[])
+    })
+    .expect("a command");
+    assert_eq!(text.displayed, "TOKEN=*** echo ran");
+    let (code, stdout, stderr) = Temporary::new().run(&text.wire);
+    assert_eq!(
+        (code, stdout.as_str(), stderr.as_str()),
+        (Some(PRIVATE_UNREADABLE), "", "unreadable-1234\n")
+    );
 }

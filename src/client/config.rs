@@ -135,9 +135,11 @@ impl Client {
         if shared.region().is_none() {
             return Err(no_region());
         }
-        if let (Some(profile), None, None) =
-            (&options.profile, &options.credentials, &options.bearer_token)
-        {
+        if let (Some(profile), None, None) = (
+            &options.profile,
+            &options.credentials,
+            &options.bearer_token,
+        ) {
             let provider = profile_credentials(profile, &shared, transport);
             shared = shared
                 .into_builder()

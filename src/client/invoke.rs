@@ -120,7 +120,10 @@ impl Execution for CommandExecution {
         debug!(begun, "killing what the command started");
         // Best effort: the caller has its result, and the session may be gone.
         let killed = tokio::time::timeout(KILL_LIMIT, killed).await;
-        debug!(answered = matches!(killed, Ok(Ok(()))), "the kill has ended");
+        debug!(
+            answered = matches!(killed, Ok(Ok(()))),
+            "the kill has ended"
+        );
     }
 }
 

@@ -134,7 +134,8 @@ mod tests {
             ("us-gov-west-1", "aws-us-gov"),
             ("cn-north-1", "aws-cn"),
         ] {
-            let arn = format!("arn:{partition}:bedrock-agentcore:{region}:123456789012:runtime/agent-1");
+            let arn =
+                format!("arn:{partition}:bedrock-agentcore:{region}:123456789012:runtime/agent-1");
             assert_eq!(target.arn(region), arn);
         }
         target.agent_runtime_arn = "arn:aws:x".to_owned();

@@ -125,7 +125,10 @@ impl Script<'_> {
         }
         let words = self.words(quote, place);
         if self.private.is_some() {
-            let _ = write!(text, "set -- {words}\neval \"exec env $private \\\"\\$@\\\"\"");
+            let _ = write!(
+                text,
+                "set -- {words}\neval \"exec env $private \\\"\\$@\\\"\""
+            );
         } else if self.env.is_empty() && self.marker.is_none() {
             let _ = write!(text, "exec {words}");
         } else {

@@ -50,9 +50,11 @@ impl Verifier {
                     .to_owned(),
             );
         };
-        let mut validation = Validation::default();
-        validation.algorithms = algorithms;
-        validation.validate_nbf = true;
+        let mut validation = Validation {
+            algorithms,
+            validate_nbf: true,
+            ..Validation::default()
+        };
         if let Some(issuer) = &authorizer.issuer {
             validation.set_issuer(&[issuer]);
             validation.required_spec_claims.insert("iss".to_owned());
@@ -103,6 +105,10 @@ static PROVIDER: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is the library's"
+)]
 fn ring_verifier(algorithm: &Algorithm, key: &DecodingKey) -> JwtResult<Box<dyn JwtVerifier>> {
     let by: &'static dyn VerificationAlgorithm = match algorithm {
         Algorithm::RS256 => &signature::RSA_PKCS1_2048_8192_SHA256,
