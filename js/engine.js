@@ -175,13 +175,14 @@ export class Engine {
   async #seal(prepared) {
     const { PrivateEnv } = await import('./private-env.js');
     this.#privateEnv ??= new PrivateEnv(this.#runtimeSessionId);
-    const sealed = await orAborted(
+    const sealed = await this.untilAborted(
       this.#privateEnv.seal(prepared.hidden, this),
       prepared.signal,
-      this.#running,
     );
     if (!sealed) return undefined;
-    const spec = { ...prepared.spec, private: sealed };
+    // A place of its own: that of a first attempt is being removed.
+    const stage = prepared.spec.stage && `.mastra-agentcore-${binding.randomUuid()}`;
+    const spec = { ...prepared.spec, private: sealed, stage };
     return { ...prepared, ...buildCommand(spec), spec };
   }
 
@@ -189,16 +190,15 @@ export class Engine {
   async #stagedAndSent(prepared, isAborted) {
     if (!prepared.staged) return this.#send(prepared, isAborted);
     const { stage, unstage } = await import('./staging.js');
+    const staging = stage(this, prepared.spec.stage, prepared.staged);
     try {
-      const staged = await orAborted(
-        stage(this, prepared.spec.stage, prepared.staged),
-        prepared.signal,
-        this.#running,
-      );
+      const staged = await this.untilAborted(staging, prepared.signal);
       if (!staged || isAborted()) return this.aborted(prepared);
       return await this.#send(prepared, isAborted);
     } finally {
-      this.behind(unstage(this, prepared.spec.stage));
+      // After the last of the files, or one that comes late would stay.
+      const remove = () => unstage(this, prepared.spec.stage);
+      this.behind(staging.then(remove, remove));
     }
   }
 
@@ -304,9 +304,8 @@ export class Engine {
       try {
         return await this.run(prepared);
       } catch (error) {
-        const again = error.retryable === true || LOST.has(error.code) || error.httpStatusCode >= 500;
-        if (!again || attempt >= IDEMPOTENT_ATTEMPTS || signal?.aborted) throw error;
-        await pause(Math.min(100 * 2 ** attempt, 2_000), signal);
+        if (!mayRepeat(error) || attempt >= IDEMPOTENT_ATTEMPTS || signal?.aborted) throw error;
+        await pauseBefore(attempt, signal);
       }
     }
   }
@@ -314,6 +313,17 @@ export class Engine {
   /** The shell in the session; what asks for it is refused with `shell: false`. */
   get shell() {
     return /** @type {string} */ (this.#options.shell);
+  }
+
+  /**
+   * Waits for `promise`, no longer than until the signal, stop() or destroy(): then undefined.
+   *
+   * @template T
+   * @param {Promise<T>} promise
+   * @param {AbortSignal | undefined} signal
+   */
+  untilAborted(promise, signal) {
+    return orAborted(promise, signal, this.#running);
   }
 
   /** Lets `promise` go on behind a result; its failure is nobody's. */
@@ -449,7 +459,9 @@ export class Engine {
   async settleKills() {
     await Promise.allSettled(this.#deliveries);
     const kills = [...this.#kills];
-    await Promise.all([...this.#behind, ...kills.map(kill => kill.whole())]);
+    await Promise.all(kills.map(kill => kill.whole()));
+    // What ends may leave something to clean up.
+    while (this.#behind.size > 0) await Promise.all(this.#behind);
     for (const kill of kills) this.#kills.delete(kill);
   }
 
@@ -526,8 +538,14 @@ async function orAborted(promise, signal, running) {
   }
 }
 
-/** A pause that a signal ends. */
-function pause(ms, signal) {
+/** Whether what does no harm when it runs twice is worth another try. */
+export function mayRepeat(error) {
+  return error?.retryable === true || LOST.has(error?.code) || error?.httpStatusCode >= 500;
+}
+
+/** A pause before the next attempt, which a signal ends. */
+export function pauseBefore(attempt, signal) {
+  const ms = Math.min(100 * 2 ** attempt, 2_000);
   return new Promise(resolve => {
     const done = () => {
       clearTimeout(timer);

@@ -7,8 +7,9 @@ import { createHash, randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { once } from 'node:events';
-import { Readable } from 'node:stream';
+import { Readable, pipeline } from 'node:stream';
 import { createGunzip, createGzip, gzipSync } from 'node:zlib';
+import { mayRepeat, pauseBefore } from './engine.js';
 import { LineSplitter, toolsOf } from './tools.js';
 import { temporary, word } from './words.js';
 
@@ -25,21 +26,19 @@ const READ_SECONDS = 3_600;
 /** Defines put: stdin becomes the file $1 with mode $2, if it has $3 bytes. */
 const PUT = `locate() {
   f=$1
+  case $f in */) echo it is a directory >&2; exit 65 ;; esac
   [ -d "$f" ] && { echo it is a directory >&2; exit 65; }
   if [ -L "$f" ]; then target=$(readlink -f "$f") && f=$target; fi
   d=\${f%/*}
   [ "$d" = "$f" ] && d=.
-  mkdir -p "\${d:-/}" || exit 65
+  [ -d "\${d:-/}" ] || mkdir -p "\${d:-/}" || exit 65
   t=$f.$2
-}
-settle() {
-  [ "$(wc -c <"$t")" -eq $2 ] || { rm -f "$t"; echo not all of it could be written >&2; exit 65; }
-  chmod $1 "$t" && mv -f "$t" "$f" || { rm -f "$t"; exit 65; }
 }
 put() {
   locate "$1" $id
   (umask 077; cat >"$t") || { rm -f "$t"; exit 65; }
-  settle $2 $3
+  [ "$(wc -c <"$t")" -eq $3 ] || { rm -f "$t"; echo not all of it could be written >&2; exit 65; }
+  chmod $2 "$t" && mv -f "$t" "$f" || { rm -f "$t"; exit 65; }
   echo done
 }
 `;
@@ -89,8 +88,9 @@ export class Files {
    */
   async write(files, options = {}) {
     checkAborted(options.signal);
+    for (const { path, content } of files) checkContent(nameOf(path), content);
     const tools = await toolsOf(this.#engine);
-    tools.need('writing files', 'cat', 'chmod', 'dd', 'mkdir', 'mv', 'rm', 'wc');
+    tools.need('writing files', 'cat', 'chmod', 'dd', 'ln', 'mkdir', 'mv', 'rm', 'wc');
     const small = [];
     const tasks = [];
     for (const file of files) {
@@ -100,7 +100,10 @@ export class Files {
       else tasks.push(() => this.#large(item, tools, options));
     }
     for (const batch of batches(small, tools)) tasks.push(() => this.#batch(batch, tools, options));
-    await parallel(tasks, PARALLEL / 2);
+    const writing = parallel(tasks, PARALLEL / 2);
+    // destroy() waits for it, and with it for what it cleans up.
+    this.#engine.behind(writing);
+    await writing;
   }
 
   /** Many small files in one command; halved where that is too long. */
@@ -112,9 +115,11 @@ export class Files {
     );
     let done;
     try {
-      done = await this.#run(`id=${id}\n${PUT}${lines.join('\n')}`, options.signal);
+      // Sent again after a lost answer, it does not meet the first one's files.
+      done = await this.#run(`id=${id}.$$\n${PUT}${lines.join('\n')}`, options.signal);
     } catch (error) {
-      if (!(error instanceof RangeError) || files.length === 1) throw error;
+      if (!(error instanceof RangeError)) throw error;
+      if (files.length === 1) return this.#large(files[0], tools, options);
       const half = Math.ceil(files.length / 2);
       await this.#batch(files.slice(0, half), tools, options);
       await this.#batch(files.slice(half), tools, options);
@@ -131,30 +136,47 @@ export class Files {
   async #large(file, tools, options) {
     const { signal } = options;
     const id = `mastra-${randomUUID()}`;
-    const link = temporary(`.mastra-agentcore-${id}`);
-    const source = await sourceOf(file.content, tools);
+    // A chunk that comes late finds no directory, and makes no file.
+    const directory = temporary(`.mastra-agentcore-${id}`);
+    const link = temporary(`.mastra-agentcore-${id}/file`);
     const locate = `${PUT}locate ${place(file.path)} ${id}\ncase $t in /*) ;; *) t=$PWD/$t ;; esac\n`;
+    /** @type {Promise<unknown>} */
+    let opening = Promise.resolve();
+    const source = sourceOf(file.content, next => this.#untilAborted(next, signal));
     try {
-      const opened = await this.#run(`${locate}(umask 077; : >"$t") && ln -sf "$t" ${link} || exit 65`, signal);
+      await source.look(tools);
+      // Not ended by the signal: what it makes must be there to be removed.
+      const open = this.#run(
+        `${locate}(umask 077; : >>"$t" && mkdir -p ${directory}) && ln -sf "$t" ${link} || exit 65`,
+      );
+      opening = open;
+      const opened = await this.#untilAborted(open, signal);
       if (opened.exitCode !== 0) throw this.#failed('written', file.name, opened);
-      const { hash, size } = await this.#chunks(file.name, source, link, tools, options);
-      const finish = [
-        source.compressed && `gzip -dc <"$t" >"$t.raw" && mv -f "$t.raw" "$t" || { rm -f "$t" "$t.raw"; exit 65; }`,
-        tools.has('sha256sum') &&
-          `sum=$(sha256sum <"$t") && [ "\${sum%% *}" = ${hash} ] || { rm -f "$t"; echo its checksum is wrong >&2; exit 65; }`,
-        `settle ${file.mode} ${size}`,
-        `rm -f ${link}`,
-      ];
+      await this.#chunks(file.name, source, link, tools, options);
+      const { hash, size } = source.facts();
+      const sum = tools.has('sha256sum')
+        ? ` && sum=$(sha256sum <"$1") && [ "\${sum%% *}" = ${hash} ]`
+        : '';
       const finished = await this.#run(
-        // Sent again after a lost answer, it finds its work done.
-        `${locate}[ -L ${link} ] || exit 0\n[ -e "$t" ] || { rm -f ${link}; exit 0; }\n${finish.filter(Boolean).join('\n')}`,
+        // Sent again, also while the first one is at work, it ends with the same file.
+        `${locate}whole() { [ -e "$1" ] && [ "$(wc -c <"$1")" -eq ${size} ]${sum}; }
+n=$t
+${source.compressed ? 'n=$t.$$\n[ -e "$t" ] && (umask 077; gzip -dc <"$t" >"$n")' : ':'}
+whole "$n" && chmod ${file.mode} "$n" && mv -f "$n" "$f"
+done=$?
+rm -rf ${directory}
+rm -f "$t" "$n"
+[ $done -eq 0 ] || whole "$f" || { echo not all of it could be written >&2; exit 65; }`,
         signal,
         600,
       );
       if (finished.exitCode !== 0) throw this.#failed('written', file.name, finished);
       options.onProgress?.({ path: file.name, bytes: size, done: true });
     } catch (error) {
-      this.#engine.behind(this.#engine.script(`${locate}rm -f "$t" "$t.raw" ${link}`, { idempotent: true }));
+      source.close();
+      const remove = `rm -rf ${directory}\n${locate}rm -f "$t" "$t".*`;
+      const cleanUp = () => this.#engine.script(remove, { idempotent: true });
+      this.#engine.behind(opening.then(cleanUp, cleanUp));
       throw error;
     }
   }
@@ -168,12 +190,13 @@ export class Files {
     let failure;
     let index = 0;
     for await (const chunk of chunksOf(source.bytes, size)) {
-      if (failure) break;
       const at = index++;
-      const script = `${tools.print(chunk)} | dd of=${link} bs=${size} seek=${at} conv=notrunc 2>/dev/null`;
+      const script = `${tools.print(chunk)} | dd of=${link} bs=${size} seek=${at} conv=notrunc`;
       const task = this.#run(script, signal)
         .then(done => {
-          if (done.exitCode !== 0) throw this.#failed('written', name, done);
+          // The first line is the failure, others are counts.
+          const [stderr] = done.stderr.split('\n', 1);
+          if (done.exitCode !== 0) throw this.#failed('written', name, { ...done, stderr });
           sent += chunk.length;
           onProgress?.({ path: name, bytes: sent, done: false });
         })
@@ -183,10 +206,11 @@ export class Files {
         .finally(() => running.delete(task));
       running.add(task);
       if (running.size >= PARALLEL) await Promise.race(running);
+      // Before the source is asked for more, which may take for ever.
+      if (failure) break;
     }
     await Promise.all(running);
     if (failure) throw failure;
-    return source.facts();
   }
 
   /**
@@ -210,12 +234,16 @@ export class Files {
    */
   async download(path, destination, options = {}) {
     if (typeof destination !== 'string') {
+      // What it fails with is what a write rejects with; unheard, it would end the process.
+      destination.on('error', ignore);
       await this.#receive(path, options, piece => written(destination, piece));
+      destination.off('error', ignore);
       return;
     }
     // Whole or not at all here, too.
     const part = `${destination}.${randomUUID()}.part`;
     const stream = createWriteStream(part, { flags: 'wx' });
+    stream.on('error', ignore);
     try {
       await once(stream, 'open');
       await this.#receive(path, options, piece => written(stream, piece));
@@ -239,7 +267,7 @@ export class Files {
   async #receive(path, { signal, onProgress }, sink) {
     checkAborted(signal);
     const tools = await toolsOf(this.#engine);
-    tools.need('reading files', 'tail', 'dd', 'wc');
+    tools.need('reading files', 'cat', 'dd', 'tail', 'wc', tools.encoder.split(' ', 1)[0]);
     const hash = createHash('sha256');
     let received = 0;
     const reader = new Reader(tools, async piece => {
@@ -263,17 +291,29 @@ export class Files {
         break;
       } catch (error) {
         reader.brokeOff();
-        const broken = ['CONNECTION_LOST', 'STREAM_BROKEN'].includes(error?.code) || error?.retryable;
+        if (isUnzipping(error)) throw this.#changed(path);
         attempt = reader.position > before ? 0 : attempt;
-        if (!broken || attempt >= 5) throw error;
+        if (!mayRepeat(error) || attempt >= 5) throw error;
+        await pauseBefore(attempt, signal);
       }
     }
-    await reader.finish();
+    await reader.finish().catch(error => {
+      throw isUnzipping(error) ? this.#changed(path) : error;
+    });
     const wrong = received !== reader.size || (reader.sum && reader.sum !== hash.digest('hex'));
-    if (wrong) {
-      throw this.#failed('read', path, { stderr: 'it changed while it was read, or was damaged on its way', exitCode: 0 });
-    }
+    if (wrong) throw this.#changed(path);
     onProgress?.({ path, bytes: received, done: true });
+  }
+
+  /** Rejects when the signal, stop() or destroy() comes first. */
+  async #untilAborted(promise, signal) {
+    const settled = await this.#engine.untilAborted(promise, signal);
+    if (settled === undefined) throw new TransferAborted('the transfer was aborted');
+    return settled;
+  }
+
+  #changed(path) {
+    return this.#failed('read', path, { stderr: 'it changed while it was read, or was damaged on its way', exitCode: 0 });
   }
 
   async #run(script, signal, timeoutSeconds = 120) {
@@ -292,7 +332,7 @@ export class Files {
     return this.#engine.failure({
       name: 'FileError',
       code: 'FILE_FAILED',
-      message: `${name} cannot be ${verb}: ${why}`,
+      message: `${name} cannot be ${verb}: ${why} (check the path, its rights and the disk; a file that could not be written whole was not replaced)`,
       retryable: false,
       mayHaveRun: true,
     });
@@ -325,7 +365,7 @@ class Reader {
     const zip = this.#tools.has('gzip')
       ? `[ $size -gt ${COMPRESS_FROM} ] && [ "$(dd if="$f" bs=65536 count=1 2>/dev/null | gzip -1 -c | wc -c)" -lt 48000 ] && zip=1`
       : ':';
-    const sum = this.#tools.has('sha256sum') ? `echo "sum $(sha256sum <"$f")"` : ':';
+    const sum = this.#tools.has('sha256sum') ? `sum=$(sha256sum <"$f") || exit 65\necho "sum $sum"` : ':';
     const from = this.position + 1;
     return `f=${file}
 [ -d "$f" ] && { echo it is a directory >&2; exit 65; }
@@ -364,13 +404,15 @@ ${sum}`;
     const bytes = this.#tools.decode(line);
     this.position += bytes.length;
     this.#pending = this.#pending.then(() =>
-      this.#gunzip ? written(this.#gunzip, bytes) : this.#sink(bytes),
+      // What ends the unzipping, such as a failing destination, ends this.
+      this.#gunzip ? Promise.race([this.#unzipping, written(this.#gunzip, bytes)]) : this.#sink(bytes),
     );
     this.#pending.catch(() => {});
   }
 
   #unzip() {
     const gunzip = createGunzip();
+    gunzip.on('error', ignore);
     this.#unzipping = (async () => {
       for await (const piece of gunzip) await this.#sink(piece);
     })();
@@ -394,6 +436,13 @@ function place(path) {
 const nameOf = path => (typeof path === 'string' ? path : path.temporary);
 
 const asBuffer = bytes => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+
+/** Refused before any request. */
+function checkContent(name, content) {
+  if (typeof content === 'string' || typeof content?.[Symbol.asyncIterator] === 'function') return;
+  if (content instanceof Uint8Array) return;
+  throw new TypeError(`the content of ${name} must be text, bytes, or an async iterable of either`);
+}
 
 /** @param {AbortSignal | undefined} signal */
 function checkAborted(signal) {
@@ -419,49 +468,55 @@ function* batches(files, tools) {
 /**
  * A content as bytes to send: counted and summed, and compressed where that helps and the session
  * can undo it.
+ *
+ * @param {Uint8Array | AsyncIterable<Uint8Array | string>} content
+ * @param {(next: Promise<IteratorResult<Uint8Array | string>>) => Promise<IteratorResult<Uint8Array | string>>} untilAborted
  */
-async function sourceOf(content, tools) {
+function sourceOf(content, untilAborted) {
   const hash = createHash('sha256');
   let size = 0;
   const iterator = (content instanceof Uint8Array ? sliced(content) : content)[Symbol.asyncIterator]();
   const head = [];
-  let headLength = 0;
   let ended = false;
-  while (headLength < 65_536 && !ended) {
-    const { value, done } = await iterator.next();
+  const next = async () => {
+    const { value, done } = await untilAborted(Promise.resolve(iterator.next()));
     ended = Boolean(done);
-    if (done) break;
-    const piece = Buffer.from(value);
-    head.push(piece);
-    headLength += piece.length;
-  }
+    return done ? undefined : Buffer.from(value);
+  };
   async function* counted() {
-    const count = piece => {
+    for (;;) {
+      const piece = head.shift() ?? (ended ? undefined : await next());
+      if (!piece) return;
       hash.update(piece);
       size += piece.length;
-      return piece;
-    };
-    for (const piece of head) yield count(piece);
-    if (ended) return;
-    yield* mapped(iterator, count);
+      yield piece;
+    }
   }
-  const sample = Buffer.concat(head).subarray(0, 65_536);
-  const compressed =
-    tools.has('gzip') && headLength >= 65_536 && gzipSync(sample, { level: 1 }).length < 0.75 * sample.length;
-  return {
-    bytes: compressed ? Readable.from(counted()).pipe(createGzip({ level: 1 })) : counted(),
-    compressed,
+  const source = {
+    /** @type {AsyncIterable<Buffer>} */
+    bytes: counted(),
+    compressed: false,
+    /** Decides by the first bytes. */
+    async look(tools) {
+      let length = 0;
+      while (length < 65_536) {
+        const piece = await next();
+        if (!piece) return;
+        head.push(piece);
+        length += piece.length;
+      }
+      const sample = Buffer.concat(head).subarray(0, 65_536);
+      if (!tools.has('gzip') || gzipSync(sample, { level: 1 }).length >= 0.75 * sample.length) return;
+      source.compressed = true;
+      source.bytes = pipeline(Readable.from(source.bytes), createGzip({ level: 1 }), () => {});
+    },
     facts: () => ({ hash: hash.digest('hex'), size }),
+    /** A stream that is not read to its end is told. */
+    close() {
+      if (!ended) Promise.resolve(iterator.return?.()).catch(() => {});
+    },
   };
-}
-
-/** The rest of an iterator. */
-async function* mapped(iterator, map) {
-  for (;;) {
-    const { value, done } = await iterator.next();
-    if (done) return;
-    yield map(Buffer.from(value));
-  }
+  return source;
 }
 
 /** In pieces, so that hashing a large buffer does not hold up everything else. */
@@ -507,7 +562,29 @@ async function parallel(tasks, limit) {
   if (failure) throw failure;
 }
 
-/** @param {import('node:stream').Writable} stream */
-async function written(stream, piece) {
-  if (!stream.write(piece)) await once(stream, 'drain');
+/**
+ * Resolves when the stream has taken it.
+ *
+ * @param {import('node:stream').Writable} stream
+ * @param {Buffer} piece
+ * @returns {Promise<void>}
+ */
+function written(stream, piece) {
+  return new Promise((resolve, reject) => {
+    const settle = error => {
+      stream.off('error', settle);
+      stream.off('close', closed);
+      if (error) reject(error);
+      else resolve();
+    };
+    const closed = () => settle(new Error('the destination was closed'));
+    stream.on('error', settle);
+    stream.on('close', closed);
+    stream.write(piece, settle);
+  });
 }
+
+const ignore = () => {};
+
+/** What zlib says of bytes that it cannot read. */
+const isUnzipping = error => typeof error?.code === 'string' && error.code.startsWith('Z_');

@@ -13,7 +13,7 @@ const OPENSSL_MISSING = {
   name: 'ToolMissing',
   code: 'TOOL_MISSING',
   message:
-    "privateEnv needs openssl in the session's image, and there is none. Install it in the image, or leave privateEnv out",
+    "privateEnv needs openssl in the session's image, and there is none: install the tool that is named in the image, or leave privateEnv out",
   retryable: false,
   mayHaveRun: false,
 };

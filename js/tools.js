@@ -3,7 +3,7 @@
  * And how bytes are made text and back with it.
  */
 
-const PROBE = `for t in base64 cat chmod dd gzip mkdir mkfifo mv od openssl readlink rm sha256sum tail tr wc; do
+const PROBE = `for t in base64 cat chmod dd gzip ln mkdir mkfifo mv od openssl readlink rm sha256sum tail tr wc; do
   command -v $t >/dev/null 2>&1 && echo $t
 done
 [ "$(echo aGk= | base64 -d 2>/dev/null)" = hi ] && echo base64-decodes
@@ -73,7 +73,7 @@ export class Tools {
     throw this.#engine.failure({
       name: 'ToolMissing',
       code: 'TOOL_MISSING',
-      message: `${what} needs ${missing.join(', ')} in the session's image. Install it in the image`,
+      message: `${what} needs ${missing.join(', ')} in the session's image: install the tool that is named in the image`,
       retryable: false,
       mayHaveRun: false,
     });
