@@ -205,7 +205,7 @@ describe('a file that cannot be', () => {
       expect(error).toMatchObject(failed(path, why));
     }
     expect((await sandbox.executeCommand('find . | sort; cat file')).stdout).toBe(before);
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
   });
 
   it('written does not undo those before it', async () => {
@@ -297,7 +297,7 @@ describe('progress', () => {
     await expect(sandbox.writeFiles([{ path: 'x', content: large }], { onProgress })).rejects.toBe(thrown);
     await sandbox.executeCommand('head -c 300000 /dev/urandom >y');
     await expect(sandbox.readFile('y', { onProgress })).rejects.toBe(thrown);
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
   });
 });
 
@@ -325,7 +325,7 @@ describe('abort', () => {
       const writing = sandbox.writeFiles([{ path: 'x', content }], { abortSignal: controller.signal, onProgress });
       await expect(writing).rejects.toMatchObject(aborted);
     }
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
     expect(await sandbox.readFile('x', { encoding: 'utf8' })).toBe('old');
   });
 
@@ -336,7 +336,7 @@ describe('abort', () => {
       const content = Buffer.alloc(130_000, ms);
       await sandbox.writeFiles([{ path: 'x', content }], { abortSignal: AbortSignal.timeout(ms) }).catch(() => {});
     }
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
     expect([3, 130_000]).toContain((await sandbox.readFile('x')).length);
   });
 
@@ -360,7 +360,7 @@ describe('abort', () => {
       await expect(writing).rejects.toMatchObject(aborted);
     }
     expect(closed).toBe(3);
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
   });
 
   it('during a read leaves no file here, and no process there', async () => {
@@ -380,7 +380,7 @@ describe('abort', () => {
     await sandbox.executeCommand('true');
     const { directory } = runtime.sessions()[0];
     let begun = () => {};
-    const writing = sandbox.writeFiles([{ path: 'x', content: randomBytes(3_000_000) }], { onProgress: () => begun() });
+    const writing = sandbox.writeFiles([{ path: 'x', content: randomBytes(30_000_000) }], { onProgress: () => begun() });
     await new Promise(resolve => {
       begun = resolve;
     });
@@ -420,7 +420,7 @@ describe('the wire', () => {
       };
       await sandbox.writeFiles([{ path: 'x', content }], { onProgress });
       expect(await equal(sandbox, 'x', content)).toBe(true);
-      await expect.poll(() => leftIn(sandbox)).toBe('');
+      await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
     });
 
     it.each([['compressed', compressible], ['small', 'small']])('a file (%s) arrives there', async (__, content) => {
@@ -429,7 +429,7 @@ describe('the wire', () => {
       for (const fault of list.slice(0, 2)) runtime.inject({ ...fault, count: 1 });
       await sandbox.writeFiles([{ path: 'x', content }]);
       expect(await equal(sandbox, 'x', content)).toBe(true);
-      await expect.poll(() => leftIn(sandbox)).toBe('');
+      await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
     });
   });
 
@@ -483,7 +483,7 @@ it.each([['more', randomBytes(200_000)], ['nothing', Buffer.alloc(0)]])(
     }
     const writing = sandbox.writeFiles([{ path: 'x', content: content() }], { onProgress });
     await expect(writing).rejects.toMatchObject(failed('x'));
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
     await expect(sandbox.readFile('x')).rejects.toMatchObject(failed('x'));
   },
 );
@@ -500,6 +500,7 @@ describe('a file that changes while it is read', () => {
     const destination = new Writable({
       write(_piece, _encoding, done) {
         changed ??= sandbox.executeCommand(change);
+        // oxlint-disable-next-line promise/no-callback-in-promise -- a stream's own
         changed.then(() => done(), done);
       },
     });
@@ -544,7 +545,7 @@ describe('a content that comes piece by piece', () => {
     }
     await sandbox.writeFiles([{ path: 'x', content: 'old' }]);
     await expect(sandbox.writeFiles([{ path: 'x', content: failing() }])).rejects.toBe(thrown);
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
     expect(await sandbox.readFile('x', { encoding: 'utf8' })).toBe('old');
     const missing = createReadStream('/no/such/file');
     await expect(sandbox.writeFiles([{ path: 'x', content: missing }])).rejects.toMatchObject({ code: 'ENOENT' });
@@ -683,7 +684,7 @@ describe('an image', () => {
     }
     runtime.inject({ kind: 'cut', afterBytes: 30_000, count: 2 });
     expect(await equal(sandbox, 'large', contents[3][1])).toBe(true);
-    await expect.poll(() => leftIn(sandbox)).toBe('');
+    await expect.poll(() => leftIn(sandbox), { timeout: 15_000 }).toBe('');
   });
 
   it.each(['dd', 'wc', 'mkdir'])('without %s is told to have it', async missing => {
