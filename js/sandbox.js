@@ -131,8 +131,8 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
     const outcome = stdout.trim();
     if (exitCode !== 0 || (outcome !== 'created' && outcome !== 'connected')) {
       throw this.#engine.failure({
-        name: 'SessionUnmarked',
-        code: 'SESSION_UNMARKED',
+        name: 'FileError',
+        code: 'FILE_FAILED',
         message: `requireExistingSession could not leave its file in the session: ${stderr.trim() || `exit code ${exitCode}`}`,
         retryable: false,
         mayHaveRun: false,

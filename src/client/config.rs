@@ -67,7 +67,10 @@ impl Client {
         let bad = |why: &str| {
             Failure::of(
                 &situation::BEARER_TOKEN_MISSING,
-                format!("the option bearerToken gave no usable token: {why}"),
+                format!(
+                    "the option bearerToken gave no usable token: {why} ({})",
+                    situation::BEARER_TOKEN_MISSING.advice
+                ),
             )
         };
         let token = token.get().await.map_err(|why| bad(&why))?;
@@ -192,7 +195,8 @@ fn certificates(files: &[String]) -> Result<Vec<CertificateDer<'static>>, Failur
                 &situation::CERTIFICATES_UNREADABLE,
                 format!(
                     "the certificates of {file} (from AWS_CA_BUNDLE or NODE_EXTRA_CA_CERTS) cannot \
-                     be read: {error}"
+                     be read: {error} ({})",
+                    situation::CERTIFICATES_UNREADABLE.advice
                 ),
             )
         };
