@@ -24,7 +24,6 @@ export class AgentCoreRuntimeSandbox extends MastraSandbox {
    *
    * @type {import('../index.js').AgentCoreProcessManager | undefined}
    */
-  // @ts-expect-error the base class has it read-only
   processes;
   name = NAME;
   provider = 'agentcore';
