@@ -17,6 +17,9 @@ const KILL_KEEPS_ALIVE_MS = 5_000;
 const SCRIPT_TIMEOUT_SECONDS = 60;
 /** What may be sent twice without harm is tried so often, whatever maxAttempts says. */
 const IDEMPOTENT_ATTEMPTS = 5;
+/** Of a private variable, as of others (`src/command/mod.rs`). */
+const NUL_IN_VARIABLE =
+  'AgentCore Runtime command must not contain a NUL character (in the value of an environment variable)';
 /** So long a kill may take through an injected client. */
 const KILL_LIMIT_MS = 20_000;
 
@@ -83,6 +86,7 @@ export class Engine {
     /** @param {[string, string]} variable */
     const isHidden = ([name]) => privateEnv === true || Boolean(privateEnv?.includes(name));
     const hidden = env.filter(isHidden);
+    if (hidden.some(([, value]) => value.includes('\0'))) throw new RangeError(NUL_IN_VARIABLE);
     const spec = {
       command: checked.command,
       args: checked.args ?? undefined,
@@ -124,7 +128,8 @@ export class Engine {
   async run(prepared) {
     if (prepared.resumable) return this.#runResumably(prepared);
     const aborts = this.#aborts;
-    const isAborted = () => prepared.signal?.aborted || aborts !== this.#aborts;
+    const isAborted = () =>
+      prepared.signal?.aborted || (!prepared.toItsEnd && aborts !== this.#aborts);
     if (prepared.hidden.length === 0) {
       const done = await this.#stagedAndSent(prepared, isAborted);
       if (done) return done;
@@ -247,10 +252,9 @@ export class Engine {
    *
    * @param {(wake: () => void) => import('./binding.cjs').BindingCommand} start
    */
-  deliver(start, { onStdout, onStderr, signal, onCutShort }) {
-    return this.#tracked(
-      deliver(start, { onStdout, onStderr, signal, running: this.#running, onCutShort }),
-    );
+  deliver(start, { onStdout, onStderr, signal, onCutShort, toItsEnd }) {
+    const running = toItsEnd ? undefined : this.#running;
+    return this.#tracked(deliver(start, { onStdout, onStderr, signal, running, onCutShort }));
   }
 
   /**
@@ -265,6 +269,7 @@ export class Engine {
    * @param {boolean} [options.killable] an abort kills what it started
    * @param {[string, string][]} [options.hidden] private variables
    * @param {boolean} [options.stage] may be longer than the wire takes
+   * @param {boolean} [options.toItsEnd] stop() does not end it, and destroy() waits for it
    * @param {boolean} [options.idempotent] may be sent again where it may have run
    */
   async script(script, options = {}) {
@@ -297,6 +302,7 @@ export class Engine {
       timeoutMs: timeoutSeconds * 1000,
       timeoutSeconds,
       maxRetainedBytes,
+      toItsEnd: options.toItsEnd,
       kill: marker ? { shell, marker } : undefined,
     };
     if (!options.idempotent) return this.run(prepared);
@@ -345,6 +351,7 @@ export class Engine {
       wire,
       spec,
       hidden: [],
+      toItsEnd: true,
       timeoutMs: KILL_LIMIT_MS,
       timeoutSeconds: KILL_LIMIT_MS / 1000,
       maxRetainedBytes: 0,

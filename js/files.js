@@ -22,20 +22,25 @@ const PARALLEL = 8;
 /** Longer than this, a compressible file is compressed on its way. */
 const COMPRESS_FROM = 128 * 1024;
 const READ_SECONDS = 3_600;
+/** So long destroy() waits for what must not be left half. */
+const LAST_SECONDS = 30;
 
-/** Defines put: stdin becomes the file $1 with mode $2, if it has $3 bytes. */
+/** Defines locate: $f where the file $1 is, $t beside it; and put: stdin becomes the file $1 with mode $2, if it has $3 bytes. */
 const PUT = `locate() {
   f=$1
   case $f in */) echo it is a directory >&2; exit 65 ;; esac
   [ -d "$f" ] && { echo it is a directory >&2; exit 65; }
   if [ -L "$f" ]; then target=$(readlink -f "$f") && f=$target; fi
+  t=$f.$2
+}
+parent() {
   d=\${f%/*}
   [ "$d" = "$f" ] && d=.
   [ -d "\${d:-/}" ] || mkdir -p "\${d:-/}" || exit 65
-  t=$f.$2
 }
 put() {
   locate "$1" $id
+  parent
   (umask 077; cat >"$t") || { rm -f "$t"; exit 65; }
   [ "$(wc -c <"$t")" -eq $3 ] || { rm -f "$t"; echo not all of it could be written >&2; exit 65; }
   chmod $2 "$t" && mv -f "$t" "$f" || { rm -f "$t"; exit 65; }
@@ -54,6 +59,8 @@ const instances = new WeakMap();
  *
  * @typedef {object} TransferOptions
  * @property {AbortSignal} [signal]
+ * @property {boolean} [toItsEnd] settles when nothing of it goes on in the session, even after
+ *   stop() or destroy()
  * @property {(progress: { path: string, bytes: number, done: boolean }) => void} [onProgress]
  */
 
@@ -116,7 +123,8 @@ export class Files {
     let done;
     try {
       // Sent again after a lost answer, it does not meet the first one's files.
-      done = await this.#run(`id=${id}.$$\n${PUT}${lines.join('\n')}`, options.signal);
+      const script = `id=${id}.$$\n${PUT}${lines.join('\n')}`;
+      done = await this.#run(script, options.signal, options.toItsEnd ? LAST_SECONDS : undefined, options.toItsEnd);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       if (files.length === 1) return this.#large(files[0], tools, options);
@@ -145,9 +153,12 @@ export class Files {
     const source = sourceOf(file.content, next => this.#untilAborted(next, signal));
     try {
       await source.look(tools);
-      // Not ended by the signal: what it makes must be there to be removed.
+      // Not ended by anything: what it makes must be there to be removed.
       const open = this.#run(
-        `${locate}(umask 077; : >>"$t" && mkdir -p ${directory}) && ln -sf "$t" ${link} || exit 65`,
+        `${locate}parent\n(umask 077; : >>"$t" && mkdir -p ${directory}) && ln -sf "$t" ${link} || exit 65`,
+        undefined,
+        LAST_SECONDS,
+        true,
       );
       opening = open;
       const opened = await this.#untilAborted(open, signal);
@@ -175,8 +186,10 @@ rm -f "$t" "$n"
     } catch (error) {
       source.close();
       const remove = `rm -rf ${directory}\n${locate}rm -f "$t" "$t".*`;
-      const cleanUp = () => this.#engine.script(remove, { idempotent: true });
-      this.#engine.behind(opening.then(cleanUp, cleanUp));
+      const cleanUp = () => this.#engine.script(remove, { idempotent: true, toItsEnd: true, timeoutSeconds: LAST_SECONDS });
+      const cleaning = opening.then(cleanUp, cleanUp);
+      this.#engine.behind(cleaning);
+      if (options.toItsEnd) await cleaning.catch(ignore);
       throw error;
     }
   }
@@ -316,8 +329,8 @@ rm -f "$t" "$n"
     return this.#failed('read', path, { stderr: 'it changed while it was read, or was damaged on its way', exitCode: 0 });
   }
 
-  async #run(script, signal, timeoutSeconds = 120) {
-    const done = await this.#engine.script(script, { signal, idempotent: true, timeoutSeconds });
+  async #run(script, signal, timeoutSeconds = 120, toItsEnd = false) {
+    const done = await this.#engine.script(script, { signal, idempotent: true, timeoutSeconds, toItsEnd });
     if (done.killed && !done.timedOut) throw new TransferAborted('the transfer was aborted');
     return done;
   }

@@ -51,7 +51,7 @@ export async function runResumably(engine, prepared, pid, command) {
     for (const stream of /** @type {const} */ (['stdout', 'stderr'])) await push(stream, decoders[stream].decode());
     command.pushStop(exitCode, 'COMPLETED');
     command.pushEnd();
-    engine.behind(engine.script(releaseScript(pid), { idempotent: true }));
+    engine.behind(engine.script(releaseScript(pid), { idempotent: true, toItsEnd: true }));
   } finally {
     clearTimeout(deadline);
   }
@@ -60,7 +60,7 @@ export async function runResumably(engine, prepared, pid, command) {
 /** Ends what a command started, and forgets it. */
 export async function killResumable(engine, pid) {
   await engine.killMarked(pid);
-  await engine.script(`${killedScript(pid)}\n${releaseScript(pid)}`, { idempotent: true });
+  await engine.script(`${killedScript(pid)}\n${releaseScript(pid)}`, { idempotent: true, toItsEnd: true });
 }
 
 /** What `cd` said, where that failed. */

@@ -13,10 +13,14 @@ import { temporary } from './words.js';
  * @param {{ script: string, text: string }} staged
  */
 export async function stage(engine, directory, { script, text }) {
-  await Files.of(engine).write([
-    { path: { temporary: `${directory}/script` }, content: script, mode: 0o600 },
-    { path: { temporary: `${directory}/text` }, content: text, mode: 0o600 },
-  ]);
+  await Files.of(engine).write(
+    [
+      { path: { temporary: `${directory}/script` }, content: script, mode: 0o600 },
+      { path: { temporary: `${directory}/text` }, content: text, mode: 0o600 },
+    ],
+    // One that came after the removal would stay.
+    { toItsEnd: true },
+  );
   return true;
 }
 
@@ -25,5 +29,7 @@ export async function stage(engine, directory, { script, text }) {
  * @param {string} directory
  */
 export async function unstage(engine, directory) {
-  await engine.script(`rm -rf ${temporary(directory)}`, { idempotent: true });
+  // No longer than a kill: destroy() waits for it.
+  const options = { idempotent: true, toItsEnd: true, timeoutSeconds: 15 };
+  await engine.script(`rm -rf ${temporary(directory)}`, options);
 }
