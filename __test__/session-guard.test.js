@@ -56,7 +56,7 @@ describe('a start', () => {
     const runtime = await localRuntime({ env: { TMPDIR: '/proc/none' } });
     const { sandbox } = guarded(runtime);
     await expect(sandbox.executeCommand('true')).rejects.toMatchObject({
-      code: 'SESSION_UNMARKED',
+      code: 'FILE_FAILED',
       message: expect.stringContaining('/proc/none'),
     });
     expect(runtime.requests().commands).toBe(1);

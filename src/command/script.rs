@@ -185,7 +185,7 @@ impl PrivateEnv<'_> {
         let fail = format!("{{ echo {failed} >&2; exit {PRIVATE_UNREADABLE}; }}");
         let _ = write!(
             text,
-            "key=$(echo {key} | openssl base64 -d -A | openssl pkeyutl -decrypt \
+            "key=$(echo {key} | openssl base64 -d -A 2>/dev/null | openssl pkeyutl -decrypt \
              -inkey \"${{TMPDIR:-/tmp}}/{key_file}\" -pkeyopt rsa_padding_mode:oaep \
              -pkeyopt rsa_oaep_md:sha256 2>/dev/null) && [ ${{#key}} -eq 64 ] || {fail}\n\
              private=$(echo {words} | openssl enc -d -aes-256-ctr -base64 -A -K $key \
