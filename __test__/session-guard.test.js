@@ -207,13 +207,18 @@ describe('what keeps the internal line from callbacks', () => {
     ['what begins like it', ['internal-', 'x', 'y'], ['internal-x', 'y']],
     ['what ends after its beginning', ['internal', '-line'], ['internal-line']],
     ['the line without its end', [LINE], [LINE]],
-    ['the line and more', [`${LINE}\n`, 'more'], [`${LINE}\nmore`]],
+    ['the line, and more', [`${LINE}\n`, 'more'], [`${LINE}\nmore`]],
     ['the line and more in one', [`${LINE}\nmore`], [`${LINE}\nmore`]],
     ['a longer line', [LINE, '5\n'], [`${LINE}5\n`]],
-    ['the line later on', ['x\n', `${LINE}\n`], ['x\n', `${LINE}\n`]],
     ['nothing', [], []],
   ])('delivers %s whole', async (_, pieces, heard) => {
     expect(await hear(pieces)).toEqual({ heard, met: undefined });
+  });
+
+  it('meets the line after what a program complained of, too', async () => {
+    expect(await hear(['x: Broken pipe\n', `${LINE}\n`])).toEqual({ heard: ['x: Broken pipe\n', `${LINE}\n`], met: LINE });
+    expect(await hear([`x: Broken pipe\n${LINE}`, '\n'])).toMatchObject({ met: LINE });
+    expect(await hear(['x\n', LINE])).toMatchObject({ met: undefined });
   });
 
   it('is not there where there is nothing to keep', () => {

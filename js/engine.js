@@ -332,6 +332,25 @@ export class Engine {
     return orAborted(promise, signal, this.#running);
   }
 
+  /**
+   * A signal for what takes many commands: its caller's, and that of stop() and destroy(), which
+   * may come between two of them.
+   *
+   * @param {AbortSignal | undefined} given
+   */
+  until(given) {
+    const controller = new AbortController();
+    const abort = () => controller.abort();
+    if (given?.aborted) abort();
+    const unsubscribe = subscribe(given, abort);
+    this.#running.add(abort);
+    const release = () => {
+      unsubscribe();
+      this.#running.delete(abort);
+    };
+    return { signal: controller.signal, release };
+  }
+
   /** Lets `promise` go on behind a result; its failure is nobody's. */
   behind(promise) {
     const settled = Promise.resolve(promise).catch(() => {});

@@ -91,11 +91,19 @@ export class Files {
    * Writes files; those before one that fails stay.
    *
    * @param {FileInput[]} files
-   * @param {TransferOptions} [options]
+   * @param {TransferOptions} [given]
    */
-  async write(files, options = {}) {
-    checkAborted(options.signal);
+  async write(files, given = {}) {
+    checkAborted(given.signal);
     for (const { path, content } of files) checkContent(nameOf(path), content);
+    const { signal, release } = this.#engine.until(given.signal);
+    // destroy() waits for it, and with it for what it cleans up.
+    const writing = this.#write(files, { ...given, signal }).finally(release);
+    this.#engine.behind(writing);
+    await writing;
+  }
+
+  async #write(files, options) {
     const tools = await toolsOf(this.#engine);
     tools.need('writing files', 'cat', 'chmod', 'dd', 'ln', 'mkdir', 'mv', 'rm', 'wc');
     const small = [];
@@ -107,10 +115,7 @@ export class Files {
       else tasks.push(() => this.#large(item, tools, options));
     }
     for (const batch of batches(small, tools)) tasks.push(() => this.#batch(batch, tools, options));
-    const writing = parallel(tasks, PARALLEL / 2);
-    // destroy() waits for it, and with it for what it cleans up.
-    this.#engine.behind(writing);
-    await writing;
+    await parallel(tasks, PARALLEL / 2);
   }
 
   /** Many small files in one command; halved where that is too long. */
@@ -124,7 +129,9 @@ export class Files {
     try {
       // Sent again after a lost answer, it does not meet the first one's files.
       const script = `id=${id}.$$\n${PUT}${lines.join('\n')}`;
-      done = await this.#run(script, options.signal, options.toItsEnd ? LAST_SECONDS : undefined, options.toItsEnd);
+      done = options.toItsEnd
+        ? await this.#run(script, undefined, LAST_SECONDS, true)
+        : await this.#run(script, options.signal);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       if (files.length === 1) return this.#large(files[0], tools, options);
@@ -147,6 +154,9 @@ export class Files {
     // A chunk that comes late finds no directory, and makes no file.
     const directory = temporary(`.mastra-agentcore-${id}`);
     const link = temporary(`.mastra-agentcore-${id}/file`);
+    const gone = temporary(`.mastra-agentcore-${id}.gone`);
+    // At once: a chunk that comes between would fill it again.
+    const remove = `mv ${directory} ${gone} 2>/dev/null\nrm -rf ${gone}`;
     const locate = `${PUT}locate ${place(file.path)} ${id}\ncase $t in /*) ;; *) t=$PWD/$t ;; esac\n`;
     /** @type {Promise<unknown>} */
     let opening = Promise.resolve();
@@ -175,7 +185,7 @@ n=$t
 ${source.compressed ? 'n=$t.$$\n[ -e "$t" ] && (umask 077; gzip -dc <"$t" >"$n")' : ':'}
 whole "$n" && chmod ${file.mode} "$n" && mv -f "$n" "$f"
 done=$?
-rm -rf ${directory}
+${remove}
 rm -f "$t" "$n"
 [ $done -eq 0 ] || whole "$f" || { echo not all of it could be written >&2; exit 65; }`,
         signal,
@@ -185,8 +195,8 @@ rm -f "$t" "$n"
       options.onProgress?.({ path: file.name, bytes: size, done: true });
     } catch (error) {
       source.close();
-      const remove = `rm -rf ${directory}\n${locate}rm -f "$t" "$t".*`;
-      const cleanUp = () => this.#engine.script(remove, { idempotent: true, toItsEnd: true, timeoutSeconds: LAST_SECONDS });
+      const script = `${remove}\n${locate}rm -f "$t" "$t".*`;
+      const cleanUp = () => this.#engine.script(script, { idempotent: true, toItsEnd: true, timeoutSeconds: LAST_SECONDS });
       const cleaning = opening.then(cleanUp, cleanUp);
       this.#engine.behind(cleaning);
       if (options.toItsEnd) await cleaning.catch(ignore);
@@ -277,8 +287,14 @@ rm -f "$t" "$n"
    * @param {TransferOptions} options
    * @param {(piece: Buffer) => unknown} sink
    */
-  async #receive(path, { signal, onProgress }, sink) {
-    checkAborted(signal);
+  async #receive(path, options, sink) {
+    checkAborted(options.signal);
+    const { signal, release } = this.#engine.until(options.signal);
+    await this.#receiveUntil(signal, path, options, sink).finally(release);
+  }
+
+  async #receiveUntil(signal, path, options, sink) {
+    const { onProgress } = options;
     const tools = await toolsOf(this.#engine);
     tools.need('reading files', 'cat', 'dd', 'tail', 'wc', tools.encoder.split(' ', 1)[0]);
     const hash = createHash('sha256');

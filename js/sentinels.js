@@ -7,6 +7,8 @@ export class Sentinels {
   #onStderr;
   #held = '';
   #passing;
+  /** The end of what was passed on: a program may complain before the line is printed. */
+  #tail = '';
 
   /**
    * @param {string[]} lines
@@ -20,9 +22,9 @@ export class Sentinels {
 
   /** What stands in for the user's callback; none where neither has anything to do. */
   get callback() {
-    if (this.#passing) return this.#onStderr;
+    if (this.#lines.length === 0) return this.#onStderr;
     return text => {
-      if (this.#passing) return this.#onStderr?.(text);
+      if (this.#passing) return this.#deliver(text);
       this.#held += text;
       return this.#lines.some(line => line.startsWith(this.#held)) ? undefined : this.#pass();
     };
@@ -32,15 +34,19 @@ export class Sentinels {
     this.#passing = true;
     const text = this.#held;
     this.#held = '';
-    return text === '' ? undefined : this.#onStderr?.(text);
+    return text === '' ? undefined : this.#deliver(text);
+  }
+
+  #deliver(text) {
+    const longest = Math.max(...this.#lines.map(line => line.length));
+    this.#tail = (this.#tail + text).slice(-longest);
+    return this.#onStderr?.(text);
   }
 
   /** After the end: the line that was printed, or nothing once the rest was passed on. */
   async met() {
-    if (this.#passing || !this.#lines.includes(this.#held)) {
-      await this.#pass();
-      return undefined;
-    }
-    return this.#held.trimEnd();
+    if (this.#lines.includes(this.#held)) return this.#held.trimEnd();
+    await this.#pass();
+    return this.#lines.find(line => this.#tail.endsWith(line))?.trimEnd();
   }
 }
