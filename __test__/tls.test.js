@@ -92,6 +92,7 @@ describe('a file of certificates that cannot be read is named', () => {
     ['AWS_CA_BUNDLE', 'missing', name => name],
     ['NODE_EXTRA_CA_CERTS', 'missing', name => name],
     ['AWS_CA_BUNDLE', 'of no PEM', name => (writeFileSync(name, '-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n'), name)],
+    ['AWS_CA_BUNDLE', 'of no certificate', name => (writeFileSync(name, 'no certificate\n'), name)],
     ['AWS_CA_BUNDLE', 'a folder', () => ours.folder],
   ])('%s: %s', async (variable, kind, make) => {
     const file = make(join(ours.folder, `${variable}-${kind}.pem`));

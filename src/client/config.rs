@@ -200,8 +200,12 @@ fn certificates(files: &[String]) -> Result<Vec<CertificateDer<'static>>, Failur
                 ),
             )
         };
+        let before = certificates.len();
         for certificate in CertificateDer::pem_file_iter(file).map_err(|e| unreadable(&e))? {
             certificates.push(certificate.map_err(|error| unreadable(&error))?);
+        }
+        if certificates.len() == before {
+            return Err(unreadable(&"there is none in it"));
         }
     }
     Ok(certificates)
