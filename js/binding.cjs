@@ -845,4 +845,6 @@ module.exports.markerVariable = nativeBinding.markerVariable
 module.exports.maxCommandBytes = nativeBinding.maxCommandBytes
 module.exports.quote = nativeBinding.quote
 module.exports.randomUuid = nativeBinding.randomUuid
+module.exports.resolveDirectory = nativeBinding.resolveDirectory
 module.exports.scriptCommand = nativeBinding.scriptCommand
+module.exports.scriptWord = nativeBinding.scriptWord

@@ -380,5 +380,14 @@ export declare function quote(text: string): string
 /** A random UUID, as text. Importing `node:crypto` for it would cost as much as the addon. */
 export declare function randomUuid(): string
 
+/** The directory that a command runs in. */
+export declare function resolveDirectory(cwd?: string | undefined | null, workingDirectory?: string | undefined | null): string | null
+
 /** The command line that runs a script of ours in `shell`, with stdin closed. */
-export declare function scriptCommand(shell: string, script: string): string
+export declare function scriptCommand(shell: string, script: string, session?: BindingSessionCheck | undefined | null): string
+
+/**
+ * One word of a script of ours: in double quotes where that does, for a script without `'` goes
+ * over the wire as it is.
+ */
+export declare function scriptWord(text: string): string

@@ -283,7 +283,7 @@ export class Engine {
     const spec = { command: script, env: [], shell, marker, session, stage };
     const hidden = options.hidden ?? [];
     if (hidden.length > 0) spec.private = placeholder(hidden);
-    let wire = marker || spec.private ? undefined : binding.scriptCommand(shell, guarded(session, script));
+    let wire = marker || spec.private ? undefined : binding.scriptCommand(shell, script, session);
     let staged;
     if (wire === undefined || Buffer.byteLength(wire) > binding.maxCommandBytes()) {
       ({ wire, staged } = buildCommand(spec));
@@ -526,13 +526,6 @@ function asData(error) {
     retryable: Boolean(error.retryable),
     mayHaveRun: error.mayHaveRun ?? true,
   };
-}
-
-/** What every script of ours begins with. */
-function guarded(session, script) {
-  if (!session) return script;
-  const { file, missing } = session;
-  return `[ -e "\${TMPDIR:-/tmp}/${file}" ] || { echo ${missing} >&2; exit 113; }\n${script}`;
 }
 
 /**

@@ -60,7 +60,7 @@ export class Follower {
    */
   async run() {
     const tools = await toolsOf(this.#engine);
-    tools.need('background processes', 'cat', 'dd', 'mkdir', 'mkfifo', 'mv', 'rm', 'wc');
+    tools.need('reading a process', 'dd', 'wc');
     const { signal } = this.#stop;
     let progress = performance.now();
     /** @type {number | undefined} */

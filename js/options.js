@@ -172,7 +172,7 @@ export function checkEnv(env) {
  * @param {number} limit in seconds
  * @returns {number} whole seconds, rounded up
  */
-function timeoutSeconds(ms, limit) {
+export function timeoutSeconds(ms, limit) {
   if (typeof ms !== 'number' || !Number.isFinite(ms) || ms <= 0) {
     throw new RangeError(
       'AgentCore Runtime command timeout must be a positive number of milliseconds',

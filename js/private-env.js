@@ -97,5 +97,5 @@ openssl pkey -in ${file} -pubout`,
 
 /** Quoted words for the session's shell. @param {[string, string][]} hidden */
 function words(hidden) {
-  return hidden.map(([name, value]) => `'${`${name}=${value}`.replaceAll("'", String.raw`'\''`)}'`).join(' ');
+  return hidden.map(([name, value]) => binding.quote(`${name}=${value}`)).join(' ');
 }

@@ -197,15 +197,3 @@ done`;
 
 /** Forgets a process that has ended. @param {string} pid */
 export const releaseScript = pid => `[ -e ${place(pid)}/status ] && rm -rf ${place(pid)}; exit 0`;
-
-/**
- * Where a process runs: as a command's directory is found (`src/command/cwd.rs`).
- *
- * @param {string | undefined} cwd
- * @param {string | undefined} workingDirectory
- */
-export function directory(cwd, workingDirectory) {
-  const given = cwd || workingDirectory;
-  if (!given || given.startsWith('/')) return given || undefined;
-  return workingDirectory ? `${workingDirectory.replace(/\/+$/, '')}/${given}` : `./${given}`;
-}

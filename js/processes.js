@@ -5,21 +5,20 @@
  */
 import { ProcessHandle, SandboxProcessManager } from '@mastra/core/workspace';
 import binding from './addon.js';
-import { checkCommand, DEFAULT_TIMEOUT_MS } from './options.js';
+import { checkCommand, DEFAULT_TIMEOUT_MS, timeoutSeconds } from './options.js';
 import { Follower } from './follower.js';
 import {
   CLOSED,
   closeScript,
-  directory,
   ENDED,
   GONE,
   killedScript,
   listScript,
   releaseScript,
   sentScript,
-  spawnScript,
   writeScript,
 } from './process-scripts.js';
+import { notStarted, startProcess } from './process-start.js';
 import { toolsOf } from './tools.js';
 
 const PID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -61,7 +60,8 @@ export class AgentCoreProcessManager extends SandboxProcessManager {
     host.refuseIfClosed();
     const { engine } = host;
     const { timeout, abortSignal: _, ...rest } = options;
-    checkTimeout(timeout);
+    // It may take longer than a command.
+    if (timeout !== undefined) timeoutSeconds(timeout, Infinity);
     const checked = checkCommand(command, [], { ...rest, timeout: undefined }, {
       ...host.options,
       commandTimeout: DEFAULT_TIMEOUT_MS,
@@ -69,29 +69,8 @@ export class AgentCoreProcessManager extends SandboxProcessManager {
     const prepared = engine.prepare(checked, {}, host.workingDirectory());
     const pid = binding.randomUuid();
     const stdin = options.stdinMode !== 'ignore';
-    const tools = await toolsOf(engine);
-    tools.need('background processes', 'cat', 'dd', 'mkdir', 'mkfifo', 'mv', 'rm', 'wc');
-    const started = await engine.script(
-      spawnScript({
-        pid,
-        shell: engine.shell,
-        command,
-        displayed: command,
-        cwd: directory(checked.cwd, host.workingDirectory()),
-        env: prepared.spec.env,
-        stdin,
-      }),
-      { idempotent: true, stage: true, hidden: prepared.hidden },
-    );
-    if (started.exitCode !== 0) {
-      throw engine.failure({
-        name: 'ProcessError',
-        code: 'PROCESS_FAILED',
-        message: `the process could not be started: ${started.stderr.trim() || `exit code ${started.exitCode}`}`,
-        retryable: false,
-        mayHaveRun: false,
-      });
-    }
+    const noDirectory = await startProcess(engine, prepared, { pid, displayed: command, stdin });
+    if (noDirectory) throw notStarted(engine, noDirectory);
     const handle = new AgentCoreProcess(host, { pid, stdin, sent: 0, startedAt: Date.now() }, options);
     handle.command = command;
     this._tracked.set(pid, handle);
@@ -342,13 +321,5 @@ class AgentCoreProcess extends ProcessHandle {
           `Process ${this.pid} was not sent all of its input (exit code ${exitCode}); does somebody else write to it? ${stderr.trim()}`.trim(),
         );
     }
-  }
-}
-
-/** A process may take longer than a command. */
-function checkTimeout(timeout) {
-  if (timeout === undefined) return;
-  if (typeof timeout !== 'number' || !Number.isFinite(timeout) || timeout <= 0) {
-    throw new RangeError('AgentCore Runtime command timeout must be a positive number of milliseconds');
   }
 }

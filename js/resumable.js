@@ -3,16 +3,15 @@
  * session and is read by followers, each of which goes on where the last one stopped; its deadline
  * is its own, and may be later than a command's longest.
  */
-import binding from './addon.js';
 import { Follower } from './follower.js';
-import { directory, killedScript, NO_DIRECTORY, releaseScript, spawnScript } from './process-scripts.js';
-import { toolsOf } from './tools.js';
+import { killedScript, releaseScript } from './process-scripts.js';
+import { startProcess } from './process-start.js';
 
 /**
  * Starts a prepared command and pushes what it prints into `command`.
  *
  * @param {import('./engine.js').Engine} engine
- * @param {object} prepared
+ * @param {any} prepared
  * @param {string} pid also its mark
  * @param {import('./binding.cjs').BindingCommand} command
  */
@@ -32,7 +31,7 @@ export async function runResumably(engine, prepared, pid, command) {
     follower.stop();
   }, prepared.timeoutMs);
   try {
-    const noDirectory = await start(engine, prepared, pid);
+    const noDirectory = await startProcess(engine, prepared, { pid, displayed: prepared.logged, stdin: false });
     if (noDirectory) {
       await push('stderr', noDirectory.stderr);
       command.pushStop(Number(noDirectory.stdout) || 1, 'COMPLETED');
@@ -61,32 +60,4 @@ export async function runResumably(engine, prepared, pid, command) {
 export async function killResumable(engine, pid) {
   await engine.killMarked(pid);
   await engine.script(`${killedScript(pid)}\n${releaseScript(pid)}`, { idempotent: true, toItsEnd: true });
-}
-
-/** What `cd` said, where that failed. */
-async function start(engine, prepared, pid) {
-  const tools = await toolsOf(engine);
-  tools.need('resumable commands', 'cat', 'dd', 'mkdir', 'mv', 'rm', 'wc');
-  const { spec } = prepared;
-  const started = await engine.script(
-    spawnScript({
-      pid,
-      shell: engine.shell,
-      command: [prepared.command, ...(prepared.args ?? []).map(binding.quote)].join(' '),
-      displayed: prepared.logged,
-      cwd: directory(spec.cwd, spec.workingDirectory),
-      env: spec.env,
-      stdin: false,
-    }),
-    { idempotent: true, stage: true, hidden: prepared.hidden },
-  );
-  if (started.exitCode === 0) return undefined;
-  if (started.exitCode === NO_DIRECTORY) return started;
-  throw engine.failure({
-    name: 'ProcessError',
-    code: 'PROCESS_FAILED',
-    message: `the command could not be started: ${started.stderr.trim() || `exit code ${started.exitCode}`}`,
-    retryable: false,
-    mayHaveRun: false,
-  });
 }

@@ -1,16 +1,9 @@
 /** Words and names for the scripts that this package runs in a session. */
 
-/**
- * One shell word, in double quotes where that does: a script without `'` goes over the wire as it
- * is, another one is written character by character.
- *
- * @param {string} text
- */
-export function word(text) {
-  if (/^[A-Za-z0-9._\-/=:@]+$/.test(text)) return text;
-  if (!text.includes("'")) return `"${text.replace(/["\\$`]/g, '\\$&')}"`;
-  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
-}
+import binding from './addon.js';
+
+/** One shell word. */
+export const word = binding.scriptWord;
 
 /**
  * A file among the session's temporary ones, as a word.

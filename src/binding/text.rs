@@ -25,6 +25,15 @@ pub struct BindingCommandSpec {
     pub stage: Option<String>,
 }
 
+impl BindingSessionCheck {
+    fn check(&self) -> SessionCheck<'_> {
+        SessionCheck {
+            file: &self.file,
+            missing: &self.missing,
+        }
+    }
+}
+
 /// Encrypted variables.
 #[napi(object)]
 pub struct BindingPrivateEnv {
@@ -82,10 +91,7 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
         env: &env,
         shell: spec.shell.as_deref(),
         marker: spec.marker.as_deref(),
-        session: spec.session.as_ref().map(|session| SessionCheck {
-            file: &session.file,
-            missing: &session.missing,
-        }),
+        session: spec.session.as_ref().map(BindingSessionCheck::check),
         private: spec.private.as_ref().map(|private| PrivateEnv {
             names: &private.names,
             key_file: &private.key_file,
@@ -112,8 +118,31 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
 
 /// The command line that runs a script of ours in `shell`, with stdin closed.
 #[napi]
-pub fn script_command(shell: String, script: String) -> String {
-    command::wrapper::wrap(&shell, &format!("exec </dev/null\n{script}"))
+pub fn script_command(
+    shell: String,
+    script: String,
+    session: Option<BindingSessionCheck>,
+) -> String {
+    let check = session.map_or_else(String::new, |session| session.check().line());
+    command::wrapper::wrap(&shell, &format!("exec </dev/null\n{check}{script}"))
+}
+
+/// One word of a script of ours: in double quotes where that does, for a script without `'` goes
+/// over the wire as it is.
+#[napi]
+pub fn script_word(text: String) -> String {
+    let word = if text.contains('\'') {
+        command::quote(&text)
+    } else {
+        command::quote::double_quote(&text)
+    };
+    word.into_owned()
+}
+
+/// The directory that a command runs in.
+#[napi]
+pub fn resolve_directory(cwd: Option<String>, working_directory: Option<String>) -> Option<String> {
+    command::cwd::resolve(cwd.as_deref(), working_directory.as_deref())
 }
 
 /// The variable that carries a command's mark.

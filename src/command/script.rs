@@ -49,6 +49,16 @@ pub struct SessionCheck<'a> {
     pub missing: &'a str,
 }
 
+impl SessionCheck<'_> {
+    /// The line of a script that ends it where there is no such file.
+    pub fn line(&self) -> String {
+        let Self { file, missing } = self;
+        format!(
+            "[ -e \"${{TMPDIR:-/tmp}}/{file}\" ] || {{ echo {missing} >&2; exit {SESSION_MISSING}; }}\n"
+        )
+    }
+}
+
 /// Variables for the holder of a private key in the session: quoted `NAME=value` words,
 /// encrypted with AES-256-CTR under a key of their own, that with RSA-OAEP (SHA-256).
 #[derive(Debug, Clone, Copy)]
@@ -111,11 +121,8 @@ impl Script<'_> {
     /// `place`: where the user's text is read from, when it is no part of the script.
     fn text(&self, quote: &dyn Fn(&str) -> Cow<'_, str>, place: Option<&str>) -> String {
         let mut text = String::from("exec </dev/null\n");
-        if let Some(SessionCheck { file, missing }) = self.session {
-            let _ = writeln!(
-                text,
-                "[ -e \"${{TMPDIR:-/tmp}}/{file}\" ] || {{ echo {missing} >&2; exit {SESSION_MISSING}; }}"
-            );
+        if let Some(session) = self.session {
+            text.push_str(&session.line());
         }
         if let Some(private) = &self.private {
             private.decrypt(&mut text);
