@@ -29,8 +29,6 @@ export default defineConfig({
     pool: 'forks',
     // Most of a test's time is waiting.
     maxWorkers: 3,
-    // A busy machine may be late once; a test that fails twice fails.
-    retry: process.env.CI ? 1 : 0,
     reporters: ['default', plainSummary],
   },
 });

@@ -725,7 +725,9 @@ it('a hundred megabytes go and come in little memory', { timeout: 120_000 }, asy
   const runtime = await localRuntime();
   const script = fileURLToPath(new URL('support/transfer.js', import.meta.url));
   expect(existsSync(script)).toBe(true);
-  const { stdout } = await run(process.execPath, ['--no-warnings', '--expose-gc', script, JSON.stringify(runtime.sandboxOptions), '100'], { timeout: 110_000 });
+  // Node 20's and 22's own: Node 24 lets V8's young generation grow by more than is asked here.
+  const young = '--max-semi-space-size=16';
+  const { stdout } = await run(process.execPath, ['--no-warnings', young, script, JSON.stringify(runtime.sandboxOptions), '100'], { timeout: 110_000 });
   const told = JSON.parse(stdout);
   console.log(
     `100 MB: ${told.writtenPerSecond.toFixed(1)} MB/s there, ${told.readPerSecond.toFixed(1)} MB/s back, RSS grew by ${told.growth.toFixed(1)} MiB`,
