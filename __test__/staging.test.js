@@ -147,8 +147,9 @@ describe('abort while it is brought there', () => {
     const { sandbox, runtime } = await localSandbox();
     await sandbox.executeCommand(long('true'));
     await expect.poll(() => leftIn(sandbox)).toBe('');
-    for (let ms = 0; ms < 200; ms += 20) {
-      runtime.inject({ kind: 'delay', ms: 200 });
+    // Each request waits, that of the file and that of the command: the abort comes between.
+    runtime.inject({ kind: 'delay', ms: 300, count: 1_000 });
+    for (let ms = 0; ms < 300; ms += 30) {
       const result = await sandbox.executeCommand(long('touch "$HOME/ran"'), [], { abortSignal: AbortSignal.timeout(ms) });
       expect(result).toMatchObject({ killed: true, exitCode: 137, success: false, stdout: '' });
     }
