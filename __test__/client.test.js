@@ -55,12 +55,15 @@ it('a destroyed sandbox gives its share back, and its sibling works on', async (
     endpoint: server.endpoint,
     credentials,
   });
-  await sandbox.executeCommand('x');
-  await sibling.executeCommand('x');
-  expect(server.connections()).toBe(1);
+  for (let n = 0; n < 4; n += 1) {
+    await sandbox.executeCommand('x');
+    await sibling.executeCommand('x');
+  }
   await sandbox._destroy();
-  await sibling.executeCommand('x');
-  expect(server.connections()).toBe(1);
+  for (let n = 0; n < 4; n += 1) await sibling.executeCommand('x');
+  expect(server.requests).toHaveLength(12);
+  // A connection may come back to the pool a moment after the next command asked for one.
+  expect(server.connections()).toBeLessThan(6);
 });
 
 it('sends trace headers: those given, those of a function, or none', async () => {
