@@ -7,9 +7,7 @@ use crate::client::identity::identity;
 use crate::client::stop::StopTarget;
 use crate::client::{Client, ClientOptions, CommandExecution, CommandTarget, Trace, stop};
 use crate::command;
-use crate::error::Failure;
-use crate::exec::{End, Output, run};
-use crate::situation;
+use crate::exec::run;
 use napi::bindgen_prelude::{FromNapiValue, Function, Promise, Result, Status};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
@@ -126,7 +124,7 @@ pub struct BindingClient {
 
 #[napi]
 impl BindingClient {
-    #[napi(constructor)]
+    #[napi(constructor, catch_unwind)]
     pub fn new(config: BindingClientConfig<'_>) -> Result<Self> {
         let credentials = match (config.credentials_provider, config.credentials) {
             (Some(provider), _) => Some(ask(&provider, |given| {
@@ -153,7 +151,7 @@ impl BindingClient {
     }
 
     /// Starts a command. `wake` is called when there is something to read.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn execute(
         &self,
         request: BindingExecuteRequest,
@@ -164,12 +162,10 @@ impl BindingClient {
         let limit = Duration::from_secs(request.timeout_seconds.into());
         let execution = self.execution(request);
         let (finished, task) = watch::channel(());
-        let guard = EndGuard(Arc::clone(&output));
         let span = debug_span!("command", session = execution.target.session_id.as_str());
+        let running = run(execution, Arc::clone(&output), limit);
         napi::bindgen_prelude::spawn(async move {
-            Box::pin(run(execution, Arc::clone(&guard.0), limit))
-                .instrument(span)
-                .await;
+            Box::pin(running).instrument(span).await;
             drop(finished);
         });
         Ok(BindingCommand::new(output, task))
@@ -267,18 +263,6 @@ pub struct BindingCredentialFacts {
     pub expires: Option<f64>,
     pub caller: Option<String>,
     pub caller_error: Option<String>,
-}
-
-/// A command whose task dies must not leave its caller waiting.
-struct EndGuard(Arc<Output>);
-
-impl Drop for EndGuard {
-    fn drop(&mut self) {
-        // Nothing, unless the task unwound.
-        let known = &situation::INTERNAL;
-        let message = format!("the command's task broke down; {}", known.advice);
-        self.0.end(End::Failed(Failure::of(known, message)));
-    }
 }
 
 /// Makes an async call of `provider`, a function of the user's that JavaScript wrapped so that it

@@ -142,7 +142,7 @@ pub(super) fn double(number: u64) -> f64 {
 #[napi]
 impl BindingCommand {
     /// A command whose answer JavaScript receives and pushes, event by event.
-    #[napi(factory)]
+    #[napi(factory, catch_unwind)]
     pub fn injected(options: BindingInjectedOptions, wake: Function<'_, (), ()>) -> Result<Self> {
         let listened = [options.stream_stdout, options.stream_stderr];
         let output = output(options.max_retained_bytes, listened, &wake)?;
@@ -159,7 +159,7 @@ impl BindingCommand {
 
     /// The next piece of output for the callbacks, which counts as delivered; nothing when
     /// there is none now, and the wake-up comes again with the next.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn read<'env>(
         &self,
         env: &'env Env,
@@ -178,14 +178,14 @@ impl BindingCommand {
     }
 
     /// Whether the command's end is known. There may still be output to read.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn ended(&self) -> bool {
         self.output.has_ended()
     }
 
     /// Closes a command that has ended and says how. What was not read never will be. From
     /// here on it does not keep Node alive.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn seal(&self) -> Option<BindingOutcome> {
         let sealed = self.output.seal()?;
         self.output.release();
@@ -208,7 +208,7 @@ impl BindingCommand {
     }
 
     /// The next slice of what a stream retained, after [`Self::seal`]; nothing at its end.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn take_retained<'env>(
         &self,
         env: &'env Env,
@@ -226,7 +226,7 @@ impl BindingCommand {
     }
 
     /// Ends the command for the caller, now; its processes are killed behind.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn abort(&self) {
         self.output.end(End::Aborted);
     }
@@ -249,7 +249,7 @@ impl BindingCommand {
     }
 
     /// Pushes one event's output. `false`: too much waits; await [`Self::writable`].
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn push_delta(
         &self,
         stdout: Option<JsString<'_>>,
@@ -276,14 +276,14 @@ impl BindingCommand {
     }
 
     /// Pushes the command's end; a second one is not heard.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn push_stop(&self, exit_code: Option<f64>, status: Option<String>) {
         let mut fold = self.fold.lock().unwrap_or_else(PoisonError::into_inner);
         fold.stop(Stop { exit_code, status });
     }
 
     /// Ends the command with a failure, unless its end was pushed before.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn push_error(&self, error: BindingError) {
         let mut fold = self.fold.lock().unwrap_or_else(PoisonError::into_inner);
         if fold.stopped() {
@@ -294,14 +294,14 @@ impl BindingCommand {
     }
 
     /// The events are over.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn push_end(&self) {
         let mut fold = self.fold.lock().unwrap_or_else(PoisonError::into_inner);
         self.finish(&mut fold);
     }
 
     /// Whether the command has printed something, so that it surely runs.
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn begun(&self) -> bool {
         self.fold
             .lock()

@@ -115,27 +115,27 @@ impl BindingLocalRuntime {
         Ok(Self { runtime })
     }
 
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn endpoint(&self) -> String {
         self.runtime.endpoint()
     }
 
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn port(&self) -> u16 {
         self.runtime.address().port()
     }
 
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn region(&self) -> String {
         self.runtime.region().to_owned()
     }
 
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn agent_runtime_arn(&self) -> String {
         self.runtime.agent_runtime_arn().to_owned()
     }
 
-    #[napi(getter)]
+    #[napi(getter, catch_unwind)]
     pub fn credentials(&self) -> BindingLocalCredentials {
         let credentials = self.runtime.credentials();
         BindingLocalCredentials {
@@ -145,7 +145,7 @@ impl BindingLocalRuntime {
     }
 
     /// Adds a fault to the queue.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn inject(&self, fault: BindingFault) -> Result<()> {
         self.runtime.inject(
             fault
@@ -156,7 +156,7 @@ impl BindingLocalRuntime {
     }
 
     /// What has arrived so far.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn requests(&self) -> BindingRequests {
         let requests = self.runtime.requests();
         BindingRequests {
@@ -180,7 +180,7 @@ impl BindingLocalRuntime {
     }
 
     /// The sessions that exist now.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn sessions(&self) -> Vec<BindingSession> {
         self.runtime
             .sessions()
@@ -201,7 +201,7 @@ impl BindingLocalRuntime {
     }
 
     /// Ends every session's processes before it returns, for a process that is about to exit.
-    #[napi]
+    #[napi(catch_unwind)]
     pub fn kill_all_sync(&self) {
         self.runtime.kill_all();
     }

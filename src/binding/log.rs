@@ -33,7 +33,7 @@ static LISTENERS: Mutex<Vec<Listener>> = Mutex::new(Vec::new());
 static SUBSCRIBED: Once = Once::new();
 
 /// Calls `listener` with every event from now on, for as long as its thread lives.
-#[napi]
+#[napi(catch_unwind)]
 pub fn listen_to_log(listener: Function<'_, BindingLogRecord, ()>) -> Result<()> {
     let listener: Listener = listener
         .build_threadsafe_function::<BindingLogRecord>()

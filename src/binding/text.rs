@@ -72,7 +72,7 @@ pub struct BindingStaged {
 }
 
 /// Builds a command's text.
-#[napi]
+#[napi(catch_unwind)]
 pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
     let env: Vec<(String, String)> = spec
         .env
@@ -117,7 +117,7 @@ pub fn build_command(spec: BindingCommandSpec) -> Result<BindingCommandText> {
 }
 
 /// The command line that runs a script of ours in `shell`, with stdin closed.
-#[napi]
+#[napi(catch_unwind)]
 pub fn script_command(
     shell: String,
     script: String,
@@ -129,7 +129,7 @@ pub fn script_command(
 
 /// One word of a script of ours: in double quotes where that does, for a script without `'` goes
 /// over the wire as it is.
-#[napi]
+#[napi(catch_unwind)]
 pub fn script_word(text: String) -> String {
     let word = if text.contains('\'') {
         command::quote(&text)
@@ -140,32 +140,32 @@ pub fn script_word(text: String) -> String {
 }
 
 /// The directory that a command runs in.
-#[napi]
+#[napi(catch_unwind)]
 pub fn resolve_directory(cwd: Option<String>, working_directory: Option<String>) -> Option<String> {
     command::cwd::resolve(cwd.as_deref(), working_directory.as_deref())
 }
 
 /// The variable that carries a command's mark.
-#[napi]
+#[napi(catch_unwind)]
 pub fn marker_variable() -> &'static str {
     command::MARKER_VARIABLE
 }
 
 /// The longest command that the service takes, in bytes.
-#[napi]
+#[napi(catch_unwind)]
 pub fn max_command_bytes() -> u32 {
     u32::try_from(command::MAX_COMMAND_BYTES).unwrap_or(u32::MAX)
 }
 
 /// Makes one shell word of `text`, as commands' arguments are quoted.
-#[napi]
+#[napi(catch_unwind)]
 pub fn quote(text: String) -> String {
     command::quote(&text).into_owned()
 }
 
 /// The text of the command that kills the processes marked `marker`, for a client that
 /// sends it itself.
-#[napi]
+#[napi(catch_unwind)]
 pub fn kill_command(shell: String, marker: String, begun: bool) -> String {
     command::kill(&shell, &marker, begun)
 }
@@ -202,7 +202,7 @@ pub(super) fn wtf8(units: &[u16]) -> Vec<u8> {
 }
 
 /// A random UUID, as text. Importing `node:crypto` for it would cost as much as the addon.
-#[napi]
+#[napi(catch_unwind)]
 pub fn random_uuid() -> String {
     uuid::Uuid::new_v4().to_string()
 }

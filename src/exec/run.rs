@@ -8,6 +8,7 @@ use super::fold::Fold;
 use super::outcome::{End, Outcome};
 use super::output::Output;
 use crate::error::Failure;
+use crate::situation;
 use bytes::Bytes;
 use std::future::Future;
 use std::pin::pin;
@@ -37,9 +38,30 @@ pub trait Execution: Send {
     fn kill(self, begun: bool) -> impl Future<Output = ()> + Send;
 }
 
+/// A command whose task dies must not leave its caller waiting.
+struct EndGuard(Arc<Output>);
+
+impl Drop for EndGuard {
+    fn drop(&mut self) {
+        // Nothing, unless the task unwound or was never run.
+        let known = &situation::INTERNAL;
+        let message = format!("the command's task broke down; {}", known.advice);
+        self.0.end(End::Failed(Failure::of(known, message)));
+    }
+}
+
 /// Runs one command to its end, which `output` is told; then, if it was cut short, until
-/// its processes are killed.
-pub async fn run<E: Execution>(mut execution: E, output: Arc<Output>, limit: Duration) {
+/// its processes are killed. Where it panics, or is dropped, `output` is told that.
+pub fn run<E: Execution>(
+    execution: E,
+    output: Arc<Output>,
+    limit: Duration,
+) -> impl Future<Output = ()> + Send {
+    let guard = EndGuard(output);
+    async move { run_guarded(execution, &guard.0, limit).await }
+}
+
+async fn run_guarded<E: Execution>(mut execution: E, output: &Output, limit: Duration) {
     let mut fold = Fold::new();
     {
         let mut clock = limit + SILENCE_GRACE;
@@ -47,7 +69,7 @@ pub async fn run<E: Execution>(mut execution: E, output: Arc<Output>, limit: Dur
         let end = tokio::select! {
             biased;
             () = &mut ended => End::Aborted,
-            end = read(&mut execution, &mut fold, &output, &mut clock) => end,
+            end = read(&mut execution, &mut fold, output, &mut clock) => end,
         };
         output.end(end);
     }
