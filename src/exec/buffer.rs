@@ -118,7 +118,7 @@ impl Buffer {
         let piece = &rest[..length.min(rest.len())];
         // Pieces are asked for in lengths of whole events, and blocks hold whole
         // characters, so this finds nothing to repair.
-        std::str::from_utf8(piece).unwrap_or("\u{FFFD}")
+        simdutf8::basic::from_utf8(piece).unwrap_or("\u{FFFD}")
     }
 
     /// Counts `length` bytes of what [`Self::peek`] gave as delivered.

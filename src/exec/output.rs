@@ -22,6 +22,9 @@ const PIECE_COST: u64 = 32;
 /// So many pieces may wait one by one, each to be delivered as it came. Past that,
 /// delivery lags, and neighbours of the same stream become one.
 const SEPARATE_PIECES: usize = 16;
+/// Neighbours become no larger than this. Strings of up to 128 KiB live in V8's young generation,
+/// whose memory is used again and again; a larger one is mapped, faulted in and unmapped.
+const MERGED: u64 = 64 * 1024;
 /// What is still retained of output that is too large for a string.
 const TOO_LARGE_TAIL: u64 = BLOCK as u64;
 
@@ -362,7 +365,9 @@ impl State {
         let length = text.len() as u64;
         let lags = self.queue.len() >= SEPARATE_PIECES;
         match self.queue.back_mut() {
-            Some((last, merged)) if *last == stream && lags => *merged += length,
+            Some((last, merged)) if *last == stream && lags && *merged + length <= MERGED => {
+                *merged += length;
+            }
             _ => self.queue.push_back((stream, length)),
         }
     }

@@ -41,10 +41,14 @@ impl TextDecoder {
     }
 
     fn decode_from(&mut self, bytes: &[u8], emit: &mut impl FnMut(&str)) {
-        let error = match std::str::from_utf8(bytes) {
-            Ok("") => return,
-            Ok(text) => return emit(text),
-            Err(error) => error,
+        if bytes.is_empty() {
+            return;
+        }
+        if let Ok(text) = simdutf8::basic::from_utf8(bytes) {
+            return emit(text);
+        }
+        let Err(error) = std::str::from_utf8(bytes) else {
+            return;
         };
         // Rare from here on: one owned piece, so that a broken character does not cut an
         // event in several.
