@@ -281,6 +281,20 @@ fn seen(output: &Output) -> (Option<i32>, String, String) {
 /// What the command line gives under each reading must be what the shell gives when it is
 /// handed the text in that directory with those variables.
 fn same_everywhere(text: &str, args: &[String], env: &[(String, String)], directory: &Path) {
+    // The parts of a pipeline run side by side: how their errors mingle is nobody's to say.
+    let mingled = text.contains('|');
+    let seen = |output: &Output| {
+        let (status, stdout, stderr) = seen(output);
+        let mut stderr = stderr.into_bytes();
+        if mingled {
+            stderr.sort_unstable();
+        }
+        (
+            status,
+            stdout,
+            String::from_utf8_lossy(&stderr).into_owned(),
+        )
+    };
     let start = std::env::temp_dir();
     for (name, shell) in shells() {
         let direct_text = build(&CommandRequest {
@@ -435,9 +449,10 @@ proptest! {
     #[test]
     fn random_text_keeps_its_meaning(
         pieces in prop::collection::vec(prop_oneof![
-            "[a-z0-9 ]{0,6}",
+            // No letters that could make the name of a command whose output changes.
+            "[q0-9 ]{0,6}",
             prop::sample::select(vec![
-                "echo ", "'", "\"", "\\", "$FOO", "`", "%s", ";", "\n", "#", "&&", "|cat", "(", ")",
+                "echo ", "exit ", "false", "'", "\"", "\\", "$FOO", "`", "%s", ";", "\n", "#", "&&", "|cat", "(", ")",
                 "<<E\nE\n", "é", "!", "*", "$(", "{", "}", "\\\n", "'x'", "\"$FOO\"",
             ]).prop_map(str::to_owned),
         ], 1..8),
