@@ -236,7 +236,7 @@ fn shells() -> Vec<(&'static str, String)> {
         ("bash", "/bin/bash".to_owned()),
     ];
     // busybox is a shell when it is called `ash`.
-    let link = std::env::temp_dir().join(format!("agentcore-ash-{}", std::process::id()));
+    let link = Path::new(env!("CARGO_TARGET_TMPDIR")).join("command-text-busybox");
     let busybox = ["/bin/busybox", "/usr/bin/busybox"]
         .into_iter()
         .find(|p| Path::new(p).exists());
