@@ -1,7 +1,7 @@
 /** The native client that several sandboxes are given. */
 import { expect, it } from 'vitest';
 import { AgentCoreRuntimeClient, AgentCoreRuntimeSandbox } from '../index.js';
-import { ARN, answering, credentials, localRuntime, wireSandbox } from './support/sandboxes.js';
+import { ARN, answering, credentials, environment, localRuntime, wireSandbox } from './support/sandboxes.js';
 import { stdout } from './support/wire.js';
 
 it('serves several sandboxes, whose destroy does not end it', async () => {
@@ -64,6 +64,19 @@ it('a destroyed sandbox gives its share back, and its sibling works on', async (
   expect(server.requests).toHaveLength(12);
   // A connection may come back to the pool a moment after the next command asked for one.
   expect(server.connections()).toBeLessThan(6);
+});
+
+it('a sandbox made after the keys of the environment changed signs with the new ones', async () => {
+  const keys = id => environment({ AWS_ACCESS_KEY_ID: id, AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: undefined });
+  keys('AKIAFIRST');
+  const { sandbox, server } = await wireSandbox(answering(), { credentials: undefined });
+  await sandbox.executeCommand('x');
+  keys('AKIASECOND');
+  const later = new AgentCoreRuntimeSandbox({ agentRuntimeArn: ARN, endpoint: server.endpoint });
+  await later.executeCommand('x');
+  await sandbox.executeCommand('x');
+  const signers = server.requests.map(({ headers }) => /Credential=([^/]+)/.exec(headers.authorization)[1]);
+  expect(signers).toEqual(['AKIAFIRST', 'AKIASECOND', 'AKIAFIRST']);
 });
 
 it('sends trace headers: those given, those of a function, or none', async () => {

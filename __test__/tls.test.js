@@ -5,8 +5,9 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AgentCoreRuntimeSandbox } from '../index.js';
 import { certificateAuthority } from './support/certificates.js';
-import { answering, environment, wireSandbox } from './support/sandboxes.js';
+import { answering, credentials, environment, wireSandbox } from './support/sandboxes.js';
 import { stdout } from './support/wire.js';
 
 let ours;
@@ -100,6 +101,16 @@ describe('a file of certificates that cannot be read is named', () => {
     const error = await outcome();
     expect(error).toMatchObject({ code: 'CERTIFICATES_UNREADABLE', mayHaveRun: false, requests: 0, connections: 0 });
     expect(error.message).toContain(file);
+  });
+
+  it('and a sandbox made once the variable is correct has a client of its own', async () => {
+    trusting(join(ours.folder, 'nowhere.pem'));
+    const { sandbox: first, server: wire } = await tlsSandbox();
+    await expect(first.executeCommand('x')).rejects.toMatchObject({ code: 'CERTIFICATES_UNREADABLE' });
+    trusting(ours.file);
+    const { agentRuntimeArn } = first;
+    const second = new AgentCoreRuntimeSandbox({ agentRuntimeArn, endpoint: wire.endpoint, credentials });
+    expect(await second.executeCommand('x')).toMatchObject({ success: true });
   });
 
   it('and read again by the next command', async () => {

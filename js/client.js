@@ -97,6 +97,15 @@ function identity(value) {
   return { function: identities.get(value) };
 }
 
+const SETTING = /^(AWS_|NODE_EXTRA_CA_CERTS$|SSL_CERT_|(https?|all|no)_proxy$)/i;
+
+/** A client reads these variables once: with others, it is another one. */
+function settings() {
+  return Object.entries(process.env)
+    .filter(([name]) => SETTING.test(name))
+    .toSorted();
+}
+
 /**
  * Takes a share in the client of a configuration.
  *
@@ -110,6 +119,7 @@ export function acquire(connection) {
     connection.profile ?? null,
     identity(connection.credentials),
     identity(connection.bearerToken),
+    settings(),
   ]);
   let entry = shared.get(key);
   if (!entry) {
