@@ -3,7 +3,7 @@
 //! depend on how much came before.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use mastra_agentcore::exec::output::{MAX_STRING, Staging};
+use mastra_agentcore::exec::output::MAX_STRING;
 use mastra_agentcore::exec::{End, Output, OutputOptions, Piece, Stream};
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -23,10 +23,9 @@ fn output(line: &str, count: usize, retained: Option<usize>, listened: bool) -> 
         },
         || true,
     );
-    let mut staging = Staging::default();
     let mut seen = 0;
     for first in (0..count).step_by(BATCH) {
-        let mut writer = output.writer(&mut staging);
+        let mut writer = output.writer();
         for _ in first..count.min(first + BATCH) {
             writer.push(Stream::Stdout, line);
         }

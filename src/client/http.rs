@@ -139,7 +139,7 @@ impl SmithyConnector for Connector {
                 .try_into_http1x()
                 .map_err(|error| ConnectorError::user(error.into()))?;
             let sent = request.extensions().get::<Sent>().cloned();
-            let request = request.map(|body| MarkedBody { body, sent });
+            let request = request.map(|body| MarkedBody(Box::new(Marked { body, sent })));
             let response = match read_timeout {
                 None => pool.request(request).await,
                 Some(limit) => timeout(limit, pool.request(request))
@@ -163,9 +163,13 @@ fn connector_error(error: HyperError) -> ConnectorError {
     }
 }
 
-/// A request's body that says when a connection starts to write it.
+/// A request's body that says when a connection starts to write it. Boxed, as each connection's
+/// queue of requests has room for 32.
 #[derive(Debug)]
-struct MarkedBody {
+struct MarkedBody(Box<Marked>);
+
+#[derive(Debug)]
+struct Marked {
     body: SdkBody,
     sent: Option<Sent>,
 }
@@ -178,18 +182,18 @@ impl Body for MarkedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if let Some(sent) = &self.sent {
+        if let Some(sent) = &self.0.sent {
             sent.set();
         }
-        Pin::new(&mut self.body).poll_frame(context)
+        Pin::new(&mut self.0.body).poll_frame(context)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.0.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        Body::size_hint(&self.body)
+        Body::size_hint(&self.0.body)
     }
 }
 

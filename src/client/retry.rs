@@ -30,7 +30,9 @@ impl Policy {
     {
         let mut tried = 0;
         loop {
-            let failure = match attempt().await {
+            // The SDK's future of one operation is large: boxed, it is moved once, and gone as soon
+            // as the request is answered, while the command goes on.
+            let failure = match Box::pin(attempt()).await {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
             };

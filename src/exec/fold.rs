@@ -1,6 +1,6 @@
 //! The fold of a command's answer: bytes or ready events in, output pushed, an end out.
 
-use super::output::{Output, Staging, Stream};
+use super::output::{Output, Stream};
 use crate::error::{Failure, pascal_case};
 use crate::stream::{Event, EventError, EventReader, FrameError, FrameWalker, Stop, TextDecoder};
 
@@ -10,7 +10,6 @@ pub struct Fold {
     walker: FrameWalker,
     events: EventReader,
     texts: [TextDecoder; 2],
-    staging: Staging,
     stop: Option<Stop>,
     begun: bool,
     bytes: u64,
@@ -54,12 +53,11 @@ impl Fold {
             walker,
             events,
             texts,
-            staging,
             stop,
             begun,
             ..
         } = self;
-        let mut writer = output.writer(staging);
+        let mut writer = output.writer();
         walker.feed(bytes, |frame| match events.read(&frame)? {
             Event::Chunk(chunk) => {
                 *begun |= !chunk.stdout.is_empty() || !chunk.stderr.is_empty();

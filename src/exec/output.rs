@@ -8,6 +8,7 @@
 use super::buffer::{BLOCK, Buffer, utf16_length};
 use super::outcome::{End, Outcome};
 use crate::error::Failure;
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -155,11 +156,11 @@ impl Output {
         self.schedule(state);
     }
 
-    /// For many pushes in a row, through `staging`.
-    pub fn writer<'o>(&'o self, staging: &'o mut Staging) -> Writer<'o> {
+    /// For many pushes in a row.
+    pub fn writer(&self) -> Writer<'_> {
         Writer {
             output: self,
-            staging,
+            staging: STAGING.take(),
         }
     }
 
@@ -292,11 +293,16 @@ impl Output {
     }
 }
 
-/// Where a [`Writer`] gathers small pieces. Kept from batch to batch.
+/// Where a [`Writer`] gathers small pieces.
 #[derive(Debug, Default)]
-pub struct Staging {
+struct Staging {
     text: String,
     pieces: Vec<(Stream, usize)>,
+}
+
+thread_local! {
+    /// Kept from batch to batch: one for a thread, not one for each running command.
+    static STAGING: Cell<Staging> = Cell::default();
 }
 
 /// Pushes small pieces in batches: the lock is taken once for many, and only to append them,
@@ -304,7 +310,7 @@ pub struct Staging {
 #[derive(Debug)]
 pub struct Writer<'o> {
     output: &'o Output,
-    staging: &'o mut Staging,
+    staging: Staging,
 }
 
 impl Writer<'_> {
@@ -345,6 +351,7 @@ impl Writer<'_> {
 impl Drop for Writer<'_> {
     fn drop(&mut self) {
         self.flush();
+        STAGING.set(std::mem::take(&mut self.staging));
     }
 }
 
